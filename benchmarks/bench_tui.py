@@ -30,7 +30,7 @@ def figures() -> Iterator[Figure]:
     """For each program: sliders that interpret again, and sliders that need another node program."""
     for name, procs in CASES:
         moves = asyncio.run(_moves(open_program(read(name), api.load_machine("ipsc860"), api.Request(procs=procs))))
-        for what, sliders in (("load, bandwidth, cpu speed", MACHINE), ("processors, size", PROGRAM)):
+        for what, sliders in (("load, bandwidth, processor speed", MACHINE), ("processors, size", PROGRAM)):
             spent = [each for slider in sliders for each in moves[slider]]
             yield Figure(f"{name} on {procs}: {what}", 1e3 * median(each.cpu_s for each in spent), "ms", BOUND_MS)
             yield Figure("  the same on the wall", 1e3 * median(each.wall_s for each in spent), "ms")

@@ -200,13 +200,19 @@ def load_machine(system: str | PathLike[str]) -> System:
 
 
 def map_source(source: Source, system: System, request: Request) -> Layouts:
-    """The layouts of the main program's arrays.
+    """The layouts of the main program's arrays; as for a prediction, a part of the program is run for values that
+    their shapes need.
 
     Raises:
         aag.diagnostics.SourceError: the directives or the user's decisions prevent them.
     """
-    with _quoting(source.program, request):
-        return map_arrays(source.program, _overrides(request), system.default_processors)
+    program = source.program
+
+    def mapped(known: Computed) -> Layouts:
+        return map_arrays(program, _overrides(program, request, known), system.default_processors)
+
+    with _quoting(program, request):
+        return settled(program, request, mapped)[0]
 
 
 def lower_source(source: Source, system: System, request: Request) -> Stages:
@@ -219,7 +225,7 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
     program = source.program
 
     def lowered(known: Computed) -> NodeProgram:
-        return lower(program, _overrides(request, known), system.default_processors, options, limits)
+        return lower(program, _overrides(program, request, known), system.default_processors, options, limits)
 
     with _quoting(program, request):
         node_program, computed = settled(program, request, lowered)
@@ -240,7 +246,7 @@ def interpreted(stages: Stages, request: Request, attempt: Callable[[Setting], M
     """
     program = stages.source.program
     with _quoting(program, request):
-        return settled(program, request, lambda known: attempt(setting_of(request, known)), stages.computed)
+        return settled(program, request, lambda known: attempt(setting_of(program, request, known)), stages.computed)
 
 
 def interpret_stages(
@@ -291,13 +297,14 @@ def _with_line(found: Diagnostic, program: Program, request: Request) -> Diagnos
     return structs.replace(found, source_line=program.lines[at - 1])
 
 
-def _overrides(request: Request, known: Computed = NOTHING) -> Overrides:
+def _overrides(program: Program, request: Request, known: Computed = NOTHING) -> Overrides:
     return Overrides(
         procs=request.procs,
         grid=request.grid,
         distribute={name.lower(): formats for name, formats in request.distribute.items()},
         align=request.align,
-        values={**known.values, **dict(given_values(request))},
+        values={**known.values, **dict(given_values(program, request))},
+        computed=frozenset(known.values.keys() - {name.lower() for name in request.values}),
     )
 
 

@@ -17,7 +17,7 @@ from aag.functional.run import computed as run
 from aag.functional.tables import Found, RunLimits, WantedValues, WhileTrips
 from aag.ir.evaluate import Value
 from aag.ir.units import Program, Unit
-from aag.mapping.constants import constants_of
+from aag.mapping.constants import constants_of, typed
 from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
 from aag.wording import plural
@@ -74,25 +74,28 @@ def settled(
             names = error.missing.keys() - known.values.keys() - {f"trips_{line}" for line in known.trips}
             if not names or not request.budget or len(names) < len(error.missing):
                 raise
-            more, missing = _computed(program, given_values(request), frozenset(names), request.budget)
-            taken = _taken(program, given_values(request), tuple(sorted(missing)))
+            more, missing = _computed(program, given_values(program, request), frozenset(names), request.budget)
+            taken = _taken(program, given_values(program, request), tuple(sorted(missing)))
             if missing.keys() - taken.values.keys():
                 raise _explained(error, missing, main_unit(program)) from None
             known = known.joined(more).joined(taken)
 
 
-def given_values(request: Request) -> tuple[tuple[str, Value], ...]:
-    """The given values by name in lower case, in order."""
-    return tuple(sorted((name.lower(), value) for name, value in request.values.items()))
+def given_values(program: Program, request: Request) -> tuple[tuple[str, Value], ...]:
+    """The given values by name in lower case, in order; those of variables in their types, as an assignment leaves
+    them: 100 for a real variable is 100.0."""
+    entities = {each.name: each for each in main_unit(program).entities}
+    found = ((name.lower(), value) for name, value in request.values.items())
+    return tuple(sorted((name, typed(value, entities.get(name))) for name, value in found))
 
 
-def setting_of(request: Request, computed: Computed) -> Setting:
+def setting_of(program: Program, request: Request, computed: Computed) -> Setting:
     """The options of an interpretation; given values win."""
     return Setting(
         io=request.scenario.io,
         timed=request.timed,
         force_unroll=request.unroll,
-        values={**computed.values, **dict(given_values(request))},
+        values={**computed.values, **dict(given_values(program, request))},
         trips=computed.trips,
     )
 

@@ -122,3 +122,12 @@ class Independent(Directive, frozen=True, kw_only=True):
     reductions: tuple[str, ...] = ()
     home: Expr | None = None
     concurrent: bool = False
+
+
+def mapped_name(directive: Directive) -> str:
+    """The array or template that a directive maps, or nothing."""
+    match directive:
+        case Align(alignee=name) | Distribute(distributee=name):
+            return name
+        case _:
+            return ""

@@ -136,7 +136,9 @@ class Concurrent(Struct, frozen=True, kw_only=True):
 
 
 class Unit(Struct, frozen=True, kw_only=True, eq=False):
-    """A program unit. `directives` are the mapping directives of its specification part."""
+    """A program unit. `directives` are the mapping directives of its specification part. `repeated`: directives of
+    other units, in the names of this one, that map again what these map: arrays of common blocks and equal templates.
+    """
 
     kind: Literal["program", "subroutine", "function", "module", "block_data"]
     name: str
@@ -152,6 +154,7 @@ class Unit(Struct, frozen=True, kw_only=True, eq=False):
     span: Span
     end: Span
     equivalences: tuple[Equivalence, ...] = ()
+    repeated: tuple[Directive, ...] = ()
     records: Mapping[str, Record] = field(default_factory=dict)
     """The derived types that the unit knows, until their variables are split."""
 

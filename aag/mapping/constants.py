@@ -136,6 +136,16 @@ def initial_values(unit: Unit, constants: Mapping[str, Value]) -> dict[str, Valu
     return found
 
 
+def typed(value: Value, entity: Entity | None) -> Value:
+    """A given value as the variable holds it; what does not fit its type is left as it is."""
+    if entity is None or entity.shape is not None:
+        return value
+    try:
+        return _converted(value, entity.type)
+    except (ValueError, OverflowError):
+        return value
+
+
 def _converted(value: Value, to: Type, *, truncate: bool = False) -> Value:
     """The value as assignment to a variable of this type would leave it.
 

@@ -82,6 +82,21 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
             cells = meaning.stride * cells + meaning.offset
         return distribution.owner(cells)
 
+    def is_placed_as(self, other: "Layout") -> bool:
+        """Whether another layout of the same array puts every element on the same processors."""
+        if (self.grid.shape, self.bounds) != (other.grid.shape, other.bounds):
+            return False
+        for at, (mine, theirs) in enumerate(zip(self.axes, other.axes, strict=True)):
+            if mine == theirs:
+                continue
+            if (mine.role, mine.dim) != (theirs.role, theirs.dim) or mine.role != "dim":
+                return False
+            lower, upper = self.bounds[mine.dim]
+            indices = np.arange(lower, upper + 1)
+            if not np.array_equal(self.owner_coordinate(at, indices), other.owner_coordinate(at, indices)):
+                return False
+        return True
+
     def held(self, axis: int) -> IntArray:
         """How many indices of the dimension spread over a ``dim`` axis each coordinate of it holds."""
         known = self._held.get(axis)
@@ -222,9 +237,9 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     """The mapping of a program unit: a layout for every declared array, also undistributed ones.
 
     `grid` decides which node a linear rank runs on (Def 14). `constants`: the PARAMETER values after the
-    user's. `notes`: what was assumed. `dynamics`: of a unit that remaps arrays. `contents`: what index arrays hold
-    when they are first used; for counting, as the program may change them. `guessed`: those of them that may hold
-    something else.
+    user's. `known`: all values that shapes and mappings were computed with. `notes`: what was assumed. `dynamics`: of
+    a unit that remaps arrays. `contents`: what index arrays hold when they are first used; for counting, as the
+    program may change them. `guessed`: those of them that may hold something else.
     """
 
     procs: int
@@ -232,6 +247,7 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     arrays: Mapping[str, Layout]
     constants: Mapping[str, Value]
     notes: tuple[Diagnostic, ...]
+    known: Mapping[str, Value] = field(default_factory=dict)
     dynamics: Dynamics | None = None
     contents: Mapping[str, ArrayValues] = field(default_factory=dict)
     guessed: frozenset[str] = frozenset()

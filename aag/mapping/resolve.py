@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aag.diagnostics import NOWHERE, Span
-from aag.ir.directives import Align, Template
+from aag.ir.directives import Align, Directive, Distribute, Template, mapped_name
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
 from aag.ir.expressions import Element
 from aag.ir.statements import Remap
@@ -22,16 +22,20 @@ from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of, written_bounds
-from aag.mapping.settable import settable
-from aag.mapping.tables import TableReader, Tables, tables_of
+from aag.mapping.settable import Settable, settable
+from aag.mapping.tables import EVERYTHING, TableReader, Tables, tables_of
 from aag.wording import plural
 
 NOT_DYNAMIC = "W309"
+CONTRADICTED = "W290"
+OVERRIDDEN = "W291"
 UNMAPPED = "W313"
 UNDISTRIBUTED = "W311"
 """The code of the note that no array is distributed, where there are arrays."""
+NO_ARRAY = "W312"
+"""The code of the note that there is no array to distribute."""
 
-NO_ASSUMPTIONS = frozenset({NOT_DYNAMIC, UNDISTRIBUTED, "W312", UNMAPPED})
+NO_ASSUMPTIONS = frozenset({NOT_DYNAMIC, UNDISTRIBUTED, NO_ARRAY, UNMAPPED})
 """Codes of notes on what the source says, so that nothing is assumed."""
 
 _MOST_SHOWN = 4
@@ -41,7 +45,8 @@ _MOST_SHOWN = 4
 class Overrides(Struct, frozen=True, kw_only=True):
     """What the user decides instead of the source: number of processors, grid, distributions and values.
 
-    `align` replaces whatever maps its alignees: an ALIGN or a DISTRIBUTE.
+    `align` replaces whatever maps its alignees: an ALIGN or a DISTRIBUTE. `computed`: the names of those values that
+    come from a run of a part of the program.
     """
 
     procs: int | None = None
@@ -49,6 +54,7 @@ class Overrides(Struct, frozen=True, kw_only=True):
     distribute: Mapping[str, str] = field(default_factory=dict)
     align: tuple[Align, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
+    computed: frozenset[str] = frozenset()
 
 
 def resolve_mapping(
@@ -80,10 +86,12 @@ def resolve_mapping(
         outer |= inherited
     for entity in unit.entities:  # a name that the unit declares itself hides that of its host
         inherited.pop(entity.name, None)
-    constants, problems = constants_of(
-        unit, overrides.values, outer, settable=settable(unit, visible) if overrides.values else None
-    )
+    allowed = settable(unit, visible) if overrides.values.keys() - overrides.computed else None
+    if allowed is not None:
+        allowed = replace(allowed, why={**allowed.why, **dict.fromkeys(overrides.computed, "")})
+    constants, problems = constants_of(unit, overrides.values, outer, settable=allowed)
     report.extend(problems)
+    _note_overridden(allowed, overrides, scope, report)
     places = {each.span for each in problems if each.code == WITHOUT_VALUE}
     report.without_value(entity.name for entity in unit.entities if entity.span in places)
     given = {name.lower(): value for name, value in overrides.values.items()}
@@ -110,6 +118,9 @@ def resolve_mapping(
         for name, layout in found.items()
         if layout is not None
     }
+    for again in unit.repeated:
+        if mapped_name(again) in arrays and not _is_overridden(mapped_name(again), overrides):
+            resolution.compare(scope.entities[mapped_name(again)], again, grid)
     if arrangements.procs > 1 and unit.kind == "program":
         _note_undistributed(arrangements.procs, arrays, scope, report)
     _note_empty([layout for layout in arrays.values() if not layout.elements], scope, report)
@@ -119,8 +130,27 @@ def resolve_mapping(
         grid=grid,
         arrays=MappingProxyType(arrays),
         constants=MappingProxyType({**inherited, **constants}),
+        known=MappingProxyType(env),
         dynamics=resolution.dynamics(grid) if resolution.remaps else None,
     )
+
+
+def _note_overridden(allowed: Settable | None, overrides: Overrides, scope: Scope, report: Report) -> None:
+    """Notes that a given value stands for what the program computes, wherever it decides a size."""
+    for name, value in overrides.values.items():
+        lines = () if allowed is None or name in overrides.computed else allowed.computed.get(name.lower(), ())
+        if lines and (entity := scope.entities.get(name.lower())) is not None:
+            where = f"line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}"
+            told = (
+                f"{entity.shown} = {value} in all sizes, as given, although {where} assign{'s' * (len(lines) == 1)} it"
+            )
+            report.add(OVERRIDDEN, told, entity.span)
+
+
+def _is_overridden(name: str, overrides: Overrides) -> bool:
+    """Whether the user decides how an array is mapped."""
+    distributed = {each.lower() for each in overrides.distribute}
+    return bool({name, EVERYTHING} & distributed) or any(each.alignee == name for each in overrides.align)
 
 
 class _Resolution:
@@ -129,6 +159,7 @@ class _Resolution:
     def __init__(self, tables: Tables, arrangements: Arrangements, env: Mapping[str, Value], report: Report) -> None:
         self._tables = tables
         self._arrangements = arrangements
+        self._env = env
         self._report = report
         self._mapper = Mapper(bounds=tables.bounds, arrangements=arrangements, env=env)
         self._spans: dict[str, Span] = {
@@ -183,6 +214,29 @@ class _Resolution:
     def dynamics(self, first: Grid) -> Dynamics:
         """What REALIGN and REDISTRIBUTE mean in this unit."""
         return Dynamics(start=self._start, mapper=self._mapper, first=first)
+
+    def compare(self, entity: Entity, again: Directive, first: Grid) -> None:
+        """Notes where a directive of another unit maps an array of a common block otherwise: HPF asks for one mapping
+        in all units, and this one is taken for all."""
+        name, tables = entity.name, self._tables
+        aligns = {each: found for each, found in tables.aligns.items() if each != name}
+        distributes = {each: found for each, found in tables.distributes.items() if each != name}
+        if isinstance(again, Align):
+            aligns[name] = again
+        elif isinstance(again, Distribute):
+            distributes[name] = again
+        changed = replace(tables, aligns=aligns, distributes=distributes)
+        other = _Resolution(changed, self._arrangements, self._env, Report()).layout(entity, first)
+        mine = self.layout(entity, first)
+        if mine is None or (other is not None and mine.is_placed_as(other)):
+            return
+        there, kept = again.span, self._spans.get(name, entity.span)
+        self._report.add(
+            CONTRADICTED,
+            f"{entity.shown} has another mapping in {kept.line_from(there)}, which is used everywhere",
+            there,
+            "write the same mapping in all units that declare the common block",
+        )
 
     def layout(self, entity: Entity, first: Grid) -> Layout | None:
         """The layout of one array; None where a problem was reported."""
@@ -254,7 +308,7 @@ def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, 
         report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, f"write DISTRIBUTE for {what}")
     else:
         hint = "only operations on distributed arrays are divided among processors"
-        report.add("W312", f"there is no array to distribute: {work}", scope.unit.span, hint)
+        report.add(NO_ARRAY, f"there is no array to distribute: {work}", scope.unit.span, hint)
 
 
 def _note_unmapped(arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -19,10 +19,12 @@ TRIPS = re.compile(r"trips_(\d+)")
 
 
 class Settable(Struct, frozen=True):
-    """Names with the reason why no value can be given, empty where one can; `offered`: those worth a hint."""
+    """Names with the reason why no value can be given, empty where one can; `offered`: those worth a hint; `computed`:
+    variables that decide sizes, with the lines that compute them all the same."""
 
     why: Mapping[str, str]
     offered: tuple[str, ...]
+    computed: Mapping[str, tuple[int, ...]]
 
 
 def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
@@ -37,7 +39,15 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     entities = {each.name: each for one in units for each in one.entities}
     assigns = [each for each in statements if isinstance(each, s.Assign)]
     assigned = {each.target.name for each in assigns if isinstance(each.target, Var)}
-    deciding = backward_slice(names_in(*_deciding(units)), assigns)
+    endings = [found for each in units for found in _endings(each.body)]
+    ends = {id(each.condition) for each in endings}
+    steady = {name for each in endings for name in names_in(each.condition) - each.changed}
+    deciding = backward_slice(names_in(*_deciding(units, ends)) | steady, assigns)
+    read = {
+        name for each in statements if isinstance(each, s.Io) and each.kind == "read" for name in names_in(*each.items)
+    }
+    deciding |= read & backward_slice(names_in(*(each.condition for each in endings)), assigns)
+    changing = _changing(endings, assigns)
     sizing = backward_slice(names_in(*_sizing(units)), assigns)
     counted = {name for each in statements for name in _counters(each)}
     counted |= {each.var for each in walk_expressions(unit.body) if isinstance(each, ImpliedDo)}
@@ -50,13 +60,20 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
             why[name] = f"{entity.shown} is an array"
         elif name in counted and not constant:
             why[name] = f"{entity.shown} is the variable of a loop"
+        elif not constant and name in changing.keys() - deciding:
+            why[name] = f"{entity.shown} decides when the loop in line {changing[name]} ends, and changes in it"
         elif not constant and name not in deciding:
             why[name] = f"{entity.shown} decides neither a size nor the flow of the program"
         elif name in fixed and name not in sizing:
             why[name] = f"the program computes {entity.shown} from constants in line {fixed[name]}"
         else:
             why[name] = ""
-    return Settable(why, tuple(sorted((each for each in why if not why[each] and each not in assigned), key=_is_trips)))
+    computed: dict[str, tuple[int, ...]] = {}
+    for each in assigns:
+        if isinstance(each.target, Var) and each.target.name in sizing:
+            computed[each.target.name] = (*computed.get(each.target.name, ()), each.span.line)
+    offered = tuple(sorted((each for each in why if not why[each] and each not in assigned), key=_is_trips))
+    return Settable(why, offered, computed)
 
 
 def _fixed(unit: Unit, parameters: set[str]) -> Mapping[str, int]:
@@ -74,6 +91,46 @@ def _fixed(unit: Unit, parameters: set[str]) -> Mapping[str, int]:
             valued = all(name in INTRINSICS and INTRINSICS[name].value is not None for name in calls)
             if plain and valued and names_in(each.value) <= parameters | found.keys():
                 found[each.target.name] = each.span.line
+    return found
+
+
+class _Ending(Struct, frozen=True, eq=False):
+    """A condition with which a loop ends, and the scalars that the loop assigns."""
+
+    condition: Expr
+    changed: frozenset[str]
+    line: int
+
+
+def _endings(body: Iterable[s.Stmt]) -> Iterator[_Ending]:
+    for loop in walk_statements(body):
+        if isinstance(loop, s.Do | s.DoWhile):
+            inside = [each for each in walk_statements(loop.body) if isinstance(each, s.Assign)]
+            changed = frozenset(each.target.name for each in inside if isinstance(each.target, Var))
+            conditions = [loop.condition] if isinstance(loop, s.DoWhile) else []
+            conditions += [branch.condition for branch in _leaving(loop.body)]
+            yield from (_Ending(each, changed, loop.span.line) for each in conditions if each is not None)
+
+
+def _leaving(body: Iterable[s.Stmt]) -> Iterator[s.Branch]:
+    """The branches with an EXIT, but for those of loops further in."""
+    for each in body:
+        match each:
+            case s.If(branches=branches):
+                for branch in branches:
+                    if any(isinstance(inner, s.Exit) for inner in branch.body):
+                        yield branch
+                    yield from _leaving(branch.body)
+            case _:
+                pass
+
+
+def _changing(endings: Iterable[_Ending], assigns: Iterable[s.Assign]) -> Mapping[str, int]:
+    """Scalars that a loop assigns and that decide when it ends, with its line: no single value stands for them."""
+    found: dict[str, int] = {}
+    for each in endings:
+        for name in backward_slice(names_in(each.condition), assigns) & each.changed:
+            found.setdefault(name, each.line)
     return found
 
 
@@ -104,15 +161,16 @@ def _sizing(units: Iterable[Unit]) -> Iterator[Expr]:
                 yield from statement.items
 
 
-def _deciding(units: Iterable[Unit]) -> Iterator[Expr]:
-    """Expressions that are bounds, extents, subscripts, conditions, or arguments of functions."""
+def _deciding(units: Iterable[Unit], ends: Collection[int]) -> Iterator[Expr]:
+    """Expressions that are bounds, extents, subscripts, conditions, or arguments of functions. `ends`: conditions that
+    only end loops."""
     yield from _sizing(units)
     for unit in units:
         yield from (each.initial for each in unit.entities if each.initial is not None)
         for statement in walk_statements(unit.body):
             whole = not isinstance(statement, s.Assign | s.Io | s.Allocate | s.CallStmt)
             for expr in own_expressions(statement):
-                if whole:
+                if whole and id(expr) not in ends:
                     yield expr
                 yield from _inside(expr)
 
@@ -125,14 +183,28 @@ def _of_directive(directive: d.Directive) -> Iterator[Expr]:
             yield from (each.size for each in formats or () if each.size is not None)
 
 
+_DATA = frozenset({"array", "source", "matrix", "matrix_a", "matrix_b", "vector_a", "vector_b", "x", "vector", "pad"})
+"""Arguments of functions of arrays that are data and no shift, dimension, shape or mask."""
+
+
+def _arguments(call: Call) -> Iterable[Expr]:
+    """The arguments of a function that may decide what it does."""
+    row = INTRINSICS.get(call.name)
+    if row is None:
+        return (*call.args, *(value for _, value in call.keywords))
+    if row.form == "elemental":
+        return ()
+    return [value for name, value in row.bound(call).items() if name not in _DATA]
+
+
 def _inside(expr: Expr) -> Iterator[Expr]:
     """Subscripts, bounds of implied loops, and arguments of functions, which may be shifts or dimensions."""
     for each in walk_expressions(expr):
         match each:
             case Element(subscripts=parts):
                 yield from parts
-            case Call(args=parts, keywords=keywords):
-                yield from (*parts, *(value for _, value in keywords))
+            case Call() as call:
+                yield from _arguments(call)
             case ImpliedDo(lower=lower, upper=upper, step=step):
                 yield from (part for part in (lower, upper, step) if part is not None)
             case Section():

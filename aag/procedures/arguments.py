@@ -14,7 +14,7 @@ from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import names_in, walk_expressions, walk_statements
 from aag.procedures.binding import assign, is_constant, may_cross, part_of
-from aag.procedures.declarations import FlatDeclarations, mapped_name
+from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused
 from aag.procedures.sequences import in_sequence
@@ -221,7 +221,7 @@ class Binder:
         declared = {each.name: each for each in unit.entities}
         moved: set[str] = set()
         for each in unit.directives:
-            name = mapped_name(each)
+            name = d.mapped_name(each)
             if name not in names.parts or not isinstance(each, d.Align | d.Distribute):
                 target = each.target if isinstance(each, d.Align) else ""
                 if target in moved and isinstance(each, d.Align):  # a local array goes with the dummy
@@ -262,4 +262,4 @@ def _variables(unit: Unit) -> frozenset[str]:
 
 
 def _is_mapped(name: str, unit: Unit) -> bool:
-    return any(mapped_name(each) == name and getattr(each, "form", "") != "transcriptive" for each in unit.directives)
+    return any(d.mapped_name(each) == name and getattr(each, "form", "") != "transcriptive" for each in unit.directives)

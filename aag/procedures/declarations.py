@@ -34,6 +34,8 @@ class FlatDeclarations:
         self._modules = {each.name: each for each in program.units if each.kind == "module"}
         self.entities = {each.name: each for each in main.entities if self._is_variable(main, each)}
         self.directives = list(main.directives)
+        self.repeated: list[d.Directive] = []
+        """Directives that map again what others map: arrays of common blocks, and equal templates."""
         self.equivalences = list(main.equivalences)
         self._commons = {each.block: each.names for each in main.commons}
         self._taken = {*self.entities, *procedures}
@@ -47,6 +49,7 @@ class FlatDeclarations:
         self._of_modules: dict[str, dict[str, str]] = {}
         self._aliases: dict[tuple[str, tuple[int, ...]], str] = {}
         self._locals: dict[tuple[str, str, tuple[d.Bound, ...] | None], str] = {}
+        self._templates: dict[tuple[str, d.Directive], str] = {}
 
     @property
     def modules(self) -> frozenset[str]:
@@ -94,7 +97,7 @@ class FlatDeclarations:
 
     def mapped(self) -> frozenset[str]:
         """The arrays that directives map, or map others with."""
-        found = {mapped_name(each) for each in self.directives}
+        found = {d.mapped_name(each) for each in self.directives}
         found |= {each.target for each in self.directives if isinstance(each, d.Align)}
         return frozenset(found.union(*(each.names for each in self.directives if isinstance(each, d.Dynamic))))
 
@@ -231,18 +234,37 @@ class FlatDeclarations:
         for each in unit.directives:
             if isinstance(each, d.Processors | d.Template):
                 known = [old for old in self.directives if isinstance(old, type(each)) and old.name == each.name]
-                if not any(_plain(old) == _plain(each) for old in known):
-                    names.renamed[each.name] = self.unique(each.name, unit.name)
-        mapped_ = {mapped_name(each) for each in self.directives}
+                if not any(_plain(old) == _plain(each) for old in known) or self._is_dealt_otherwise(each, unit, names):
+                    key = (unit.name, names.directive(each))
+                    if key not in self._templates:
+                        self._templates[key] = self.unique(each.name, unit.name)
+                    names.renamed[each.name] = self._templates[key]
+        shared = {name for common in unit.commons for name in common.names}
+        mapped_ = {d.mapped_name(each) for each in self.directives}
         for each in unit.directives:
-            name = mapped_name(each)
+            name = d.mapped_name(each)
             if name in names.parts or isinstance(each, d.Inherit):
                 continue
             made = names.directive(each)
-            placed = mapped_name(made)
+            placed = d.mapped_name(made)
             if (placed and placed in mapped_) or _plain(made) in map(_plain, self.directives):
+                if (not placed or name in shared or unit.entity(name) is None) and not self._is_noted(made):
+                    self.repeated.append(made)
                 continue
             self.directives.append(made)
+
+    def _is_dealt_otherwise(self, declared: d.Directive, unit: Unit, names: CallNames) -> bool:
+        """Whether a unit distributes its own template otherwise than an equal one of the same name is distributed."""
+        if not isinstance(declared, d.Template):
+            return False
+        name = declared.name
+        mine = [names.directive(each) for each in unit.directives if d.mapped_name(each) == name]
+        theirs = [each for each in self.directives if d.mapped_name(each) == name]
+        return any(not _deals_alike(one, other) for one in mine for other in theirs) or bool(mine and not theirs)
+
+    def _is_noted(self, directive: d.Directive) -> bool:
+        """Whether a directive is already among those of the program: a procedure may be called several times."""
+        return any(directive.span == each.span for each in (*self.directives, *self.repeated))
 
     def _is_variable(self, unit: Unit, entity: Entity) -> bool:
         """Whether a name is a variable there, and not a function that the unit calls."""
@@ -267,10 +289,8 @@ def _plain(directive: d.Directive) -> d.Directive:
     return replace(directive, span=NOWHERE)
 
 
-def mapped_name(directive: d.Directive) -> str:
-    """The array or template that a directive maps, or nothing."""
-    match directive:
-        case d.Align(alignee=name) | d.Distribute(distributee=name):
-            return name
-        case _:
-            return ""
+def _deals_alike(one: d.Directive, other: d.Directive) -> bool:
+    """Whether two DISTRIBUTE are the same, one of which may leave the processors open."""
+    if isinstance(one, d.Distribute) and isinstance(other, d.Distribute) and None in (one.onto, other.onto):
+        one, other = replace(one, onto=None), replace(other, onto=None)
+    return _plain(one) == _plain(other)

@@ -90,6 +90,7 @@ class _Expansion:
             uses=tuple(each for each in self._main.uses if each not in declarations.modules),
             entities=tuple(declarations.entities.values()),
             directives=tuple(declarations.directives),
+            repeated=tuple(declarations.repeated),
             equivalences=tuple(declarations.equivalences),
             contains=tuple(each for each in self._main.contains if each.name in self._left(made)),
             body=made,

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from aag.ir.nearest import did_you_mean
 from aag.ir.scan import scanned
 from aag.source.classify import after_group, classify
 
@@ -65,6 +66,7 @@ _OF_STATEMENTS = tuple(
             "the double colon is missing",
             "write :: before the names",
         ),
+        (r"[-+*/=,]\s*$", "the statement ends after {}", "complete it, or continue the line with & at its end"),
         (r"^\w+\s*(?:\([^=]*\))?\s*==", "== compares and does not assign", "write = for an assignment"),
     )
 )
@@ -81,6 +83,20 @@ _FOREIGN = {
 _HEAD = re.compile(r"(?:for|while|elif|elsif|forall|if|else\s*if)\b", re.IGNORECASE)
 
 
+_WORD = re.compile(r"[a-z]\w*(?=\s*(?:[^\s\w=]|\s\w))", re.IGNORECASE)
+"""The first word of a statement that is no assignment to a scalar."""
+
+_WORDS = (
+    *("allocatable", "allocate", "call", "case", "character", "class", "close", "common", "complex", "continue"),
+    *("cycle", "data", "deallocate", "dimension", "do", "double", "else", "elsewhere", "equivalence", "exit"),
+    *("external", "forall", "format", "function", "go", "goto", "if", "implicit", "inquire", "integer", "intent"),
+    *("interface", "intrinsic", "logical", "namelist", "nullify", "open", "parameter", "pointer", "print", "procedure"),
+    *("read", "real", "return", "rewind", "save", "select", "stop", "subroutine", "target", "type", "use"),
+    *("where", "write"),
+)
+"""Words that begin statements."""
+
+
 def cause(text: str) -> Cause | None:
     """Why the parser refuses a statement; None: not plain to see."""
     bare = _without_strings(text)
@@ -89,6 +105,13 @@ def cause(text: str) -> Cause | None:
         if found:
             return Cause(why.format(found.group().strip().upper()), hint, *found.span())
     return None
+
+
+def misspelt(text: str) -> str:
+    """A hint for a statement whose first word is nearly one that begins statements; else nothing."""
+    found = _WORD.match(text)
+    word = "" if found is None else found.group().lower()
+    return "" if not word or word in _WORDS else did_you_mean(word, _WORDS)
 
 
 def wrong_head(text: str) -> Cause | None:

@@ -86,21 +86,21 @@ def form_of(file: str, lines: Sequence[Line] = ()) -> tuple[Form, tuple[Diagnost
         [
             Diagnostic(
                 code="E103",
-                message="this is not a program but a YAML file, such as a machine"
-                if suffix in (".yaml", ".yml")
-                else f"neither the extension {suffix} nor the text shows whether this is free or fixed form"
+                message=f"neither the extension {suffix} nor the text shows whether this is free or fixed form"
                 if suffix
                 else "neither the name nor the text shows whether this is Fortran, or its source form",
                 span=Span(file, 1),
-                hint="give the program first, and a machine as ‹system›"
-                if suffix in (".yaml", ".yml")
-                else "choose ‹form free› or ‹form fixed›",
+                hint="choose ‹form free› or ‹form fixed›",
             )
         ]
     )
 
 
 def _refuse_other_languages(file: str, suffix: str, lines: Sequence[Line]) -> None:
+    if suffix in (".yaml", ".yml"):
+        message = "this is not a program but a YAML file, such as a machine"
+        hint = "give the program first, and a machine as ‹system›"
+        raise SourceError([Diagnostic(code="E103", message=message, span=Span(file, 1), hint=hint)])
     language = _OTHERS.get(suffix, "")
     found = next((line for line in lines if _is_c(line.text)), None)
     if found is not None and not language:

@@ -4,6 +4,7 @@ raw."""
 import logging
 import re
 import threading
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,7 @@ from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.expressions import Expr
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.scan import scanned
-from aag.source.causes import cause
+from aag.source.causes import cause, misspelt
 from aag.source.nesting import read_assignment, read_bounds
 from aag.source.outline import Row, opaque_row
 from aag.source.punctuation import wrong_parenthesis
@@ -129,13 +130,13 @@ def parse_rows(
             bad = _bad_rows(rows, refused.row)
             if any(not rows[index].simple for index in bad):
                 first = next(index for index in bad if not rows[index].simple)
-                raise SourceError([*found, _error(rows[first], source)]) from refused
+                raise SourceError([*found, _error(rows[first], source, found)]) from refused
             if not bad and refused.spent and patience < _MOST_PATIENCE:
                 patience *= 10  # each row by itself is not too intricate: there are many
                 continue
             if not bad and attempt > 0:
                 index = min(max(refused.row, 0), len(rows) - 1)
-                raise SourceError([*found, _error(rows[index], source)]) from refused
+                raise SourceError([*found, _error(rows[index], source, found)]) from refused
             found += [_warning(rows[index], source) for index in bad]
             if len(found) > _MOST_ERRORS:
                 break
@@ -221,23 +222,27 @@ def _warning(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
         code="W101",
         message=f"this statement cannot be read as Fortran{why}; it is left out",
         span=span,
-        hint=hint or "check its spelling",
+        hint=hint or misspelt(row.statement.text.text) or "check its spelling",
         source_line=line,
     )
 
 
-def _error(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
+def _error(row: Row, source: dict[tuple[str, int], str], unread: Sequence[Diagnostic] = ()) -> Diagnostic:
+    """Why `row` is not Fortran. `unread`: what was left out before; a declaration below it only seems to be late."""
     why, hint, span, line = _why(row, source)
-    spelling = (
-        "check its spelling; declarations come before the first executable statement"
-        if row.what.kind == "spec"
-        else "check its spelling and its place"
-    )
+    message = f"this statement cannot be read as Fortran{why}"
+    if row.what.kind == "spec" and not why and _readable(row):
+        message = "this declaration comes after an executable statement"
+        hint = "move it in front of the first executable statement"
+        before = [each for each in unread if each.span.file == span.file and each.span.line < span.line]
+        if before:
+            message = f"this declaration comes after {before[-1].span.line_from(span)}, which cannot be read"
+            hint = f"correct {before[-1].span.line_from(span)} first"
     return Diagnostic(
         code="E120",
-        message=f"this statement cannot be read as Fortran{why}",
+        message=message,
         span=span,
-        hint=hint or spelling,
+        hint=hint or misspelt(row.statement.text.text) or "check its spelling and its place",
         source_line=line,
     )
 

@@ -12,10 +12,10 @@ from aag.ir.control import Control, control_of
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Call, Constructor, Element, Expr, ImpliedDo, IntLit, Var
 from aag.ir.linear import add, multiply
-from aag.ir.visitors import map_operands, names_in
+from aag.ir.visitors import map_operands, names_in, walk_expressions
 from aag.spmd.amounts import amount
 from aag.spmd.lowering import Lowering
-from aag.spmd.names import calls_any, comm_names, scalars
+from aag.spmd.names import comm_names, scalars
 from aag.spmd.needs import Use, reference_to, uses_of
 from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, SharedValues, Value, deciding_indices
 from aag.spmd.symbols import Unsupported, inquired
@@ -56,8 +56,10 @@ def lower_io(lowering: Lowering, statement: ir.Io) -> None:
         else:
             lowering.emit(Local(span=statement.span, assigns=()))
         return
-    if any(calls_any(each, lowering.impure) for each in statement.items):
-        raise Unsupported("a list of values calls a function that may have side effects")
+    called = {each.name for each in walk_expressions(statement) if isinstance(each, Call)} & lowering.impure.keys()
+    for name in sorted(called):
+        why = "is not in the source" if lowering.impure[name] is None else "may have side effects"
+        raise Unsupported(f"the list calls the function {name}, which {why}")
     items = [found for item in statement.items for found in items_of(lowering, item, ())]
     if is_internal(lowering, control):
         _internal(lowering, statement, control, items)

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Expr, LogicalLit, Section
-from aag.ir.intrinsics import SERIAL
+from aag.ir.intrinsics import INTRINSICS, SERIAL
+from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Program, Unit
 from aag.library.table import row
 from aag.mapping.layout import Layouts
@@ -29,7 +30,7 @@ from aag.spmd.hostinput import lower_input
 from aag.spmd.hostio import lower_io
 from aag.spmd.loops import MORE, lower_nest
 from aag.spmd.lowering import Lowering
-from aag.spmd.names import scalars, user_functions
+from aag.spmd.names import functions_of, scalars, user_functions
 from aag.spmd.nodes import CallNode, DoNode, IfNode, Leave, Local, Node, NodeBranch, Reference, WhileNode
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reductions import extract
@@ -56,12 +57,7 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
         lowering.notes.append(each)
     for name, span in user_functions(program, unit):
         lowering.complete, lowering.span = False, span
-        what = f"the body of the function {name} is not interpreted"
-        if row(name) is not None or any(each.name == name for each in program.costs):
-            what += " (FORALL, WHERE or an implied DO calls it)"
-        elif not lowering.has_procedure(name):
-            what = f"found no function {name}"
-        lowering.note("W206", f"{what}: only its calls are charged")
+        lowering.note("W206", f"{_uninterpreted(lowering, name)}: only its calls are charged")
     lowering.notes += _components(unit, layouts)
     if lowering.errors:
         raise SourceError(dict.fromkeys(lowering.errors))
@@ -78,6 +74,19 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
         complete=lowering.complete,
         loops=tuple(lowering.loops),
     )
+
+
+def _uninterpreted(lowering: Lowering, name: str) -> str:
+    """That a function is not followed, or not there."""
+    program = lowering.program
+    body = f"the body of the function {name} is not interpreted"
+    if row(name) is not None or any(each.name == name for each in program.costs):
+        return f"{body} (FORALL, WHERE or an implied DO calls it)"
+    known = functions_of(program, lowering.unit)
+    if name in known or lowering.has_procedure(name):
+        return body
+    near = did_you_mean(name, sorted({*known, *INTRINSICS}))
+    return f"found no function {name}{f' ({near})' if near else ''}"
 
 
 def _components(unit: Unit, layouts: Layouts) -> Iterator[Diagnostic]:

@@ -77,7 +77,7 @@ def _subscript_names(symbols: Symbols, expr: Expr) -> frozenset[str]:
 def user_functions(program: Program, unit: Unit) -> list[tuple[str, Span]]:
     """Functions that a unit calls and that are no intrinsics: in the source, declared external, or not declared; each
     by name with every statement that calls it."""
-    users = _functions(program, unit).keys() | _external(unit)
+    users = functions_of(program, unit).keys() | _external(unit)
     if not users:
         return []
     found = {
@@ -92,21 +92,21 @@ def user_functions(program: Program, unit: Unit) -> list[tuple[str, Span]]:
 
 def whole_functions(program: Program, unit: Unit) -> frozenset[str]:
     """User functions that are not ELEMENTAL: an array argument goes to them as a whole, their result is a scalar."""
-    known = _functions(program, unit)
+    known = functions_of(program, unit)
     elemental = {name for name, each in known.items() if "elemental" in each.prefixes}
     return frozenset((known.keys() | _external(unit)) - elemental)
 
 
 def impure_functions(program: Program, unit: Unit) -> dict[str, Unit | None]:
     """User functions that may have side effects, as they are neither PURE nor ELEMENTAL; None: without source."""
-    known: dict[str, Unit | None] = {**dict.fromkeys(_external(unit)), **_functions(program, unit)}
+    known: dict[str, Unit | None] = {**dict.fromkeys(_external(unit)), **functions_of(program, unit)}
     safe = {name for name, each in known.items() if each and {"pure", "elemental"} & set(each.prefixes)}
     return {name: each for name, each in known.items() if name not in safe}
 
 
 def read_by_functions(program: Program, unit: Unit) -> dict[str, frozenset[str]]:
     """The variables of its host that each function reads, itself or through others that it calls."""
-    known = _functions(program, unit)
+    known = functions_of(program, unit)
     calls = {name: known.keys() & calls_used(each.body) for name, each in known.items()}
     found = {
         name: names_in(each.body) - {own.name for own in each.entities} - known.keys() for name, each in known.items()
@@ -123,7 +123,7 @@ def calls_any(expr: Expr | None, names: Container[str]) -> bool:
     return expr is not None and any(isinstance(each, Call) and each.name in names for each in walk_expressions(expr))
 
 
-def _functions(program: Program, unit: Unit) -> dict[str, Unit]:
+def functions_of(program: Program, unit: Unit) -> dict[str, Unit]:
     """The functions that a unit can call: external, of modules, its own and its host's."""
     units = [*program.units, *(inner for each in program.units for inner in each.contains), *unit.contains]
     return {each.name: each for each in units if each.kind == "function"}

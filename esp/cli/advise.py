@@ -52,7 +52,8 @@ def execute(options: argparse.Namespace) -> int:
     from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import asked_of
     from esp.explore import advise
-    from esp.output import advise as output
+    from esp.output.advise import advice_text
+    from esp.output.advise_data import advice_json, advice_rows
     from esp.output.cells import rows_as_csv
 
     numbers = advise.numbers_of(options.procs)
@@ -78,12 +79,12 @@ def execute(options: argparse.Namespace) -> int:
     options.set += answered(complete, request)
     console.warn(found.warnings, source.program.lines)
     if options.json:
-        console.deliver(output.advice_json(found))
+        console.deliver(advice_json(found))
     elif options.csv:
-        console.deliver(rows_as_csv(output.advice_rows(found)))
+        console.deliver(rows_as_csv(advice_rows(found)))
     else:
         following = "" if options.quiet or options.program == "-" else _next(options, found)
-        console.deliver(output.advice_text(found, console.screen, following=following))
+        console.deliver(advice_text(found, console.screen, following=following))
     if found.interrupted:
         if options.json or options.csv:
             console.note("stopped: this is the best so far")

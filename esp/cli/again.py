@@ -3,6 +3,10 @@
 import argparse
 from collections.abc import Collection
 from shlex import quote
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from esp.prediction import Prediction
 
 KEPT: dict[str, str | list[str] | None] = {
     "system": "ipsc860",
@@ -47,3 +51,10 @@ def command(name: str, options: argparse.Namespace, without: Collection[str] = (
     words += ["--" + each.replace("_", "-") for each in flags if given.get(each)]
     words += [f"--procs {options.procs}"] if options.procs else []
     return " ".join(words)
+
+
+def has_choices(prediction: "Prediction") -> bool:
+    """Whether `esp compare` finds something to distribute."""
+    from aag.mapping.resolve import NO_ARRAY
+
+    return all(each.code != NO_ARRAY for each in prediction.warnings)

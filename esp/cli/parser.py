@@ -49,6 +49,9 @@ examples:
 """
 
 
+_WRONG_KIND = re.compile(r"argument ([A-Z]+): invalid choice: '(.*)' \(choose from (.*)\)$")
+"""How argparse refuses the first word of a command such as `esp graph`."""
+
 _OTHER_NAMES = frozenset({"np", "nproc", "nprocs", "ntasks", "processors", "processes", "nodes", "ranks", "cores"})
 """What other tools call the number of processors."""
 
@@ -77,6 +80,11 @@ class CommandParser(argparse.ArgumentParser):
         near = [known[each] for each in found]
         hint = f"Did you mean {near[0]}?" if near else _stray(name) or f"`{self.prog} --help` lists the options."
         example = re.search(r"^  (esp .*?)(?:   |$)", self.epilog or "", re.MULTILINE)
+        if choice := _WRONG_KIND.match(message):
+            what, given, kinds = choice.groups()
+            listed = [each.strip(" '") for each in kinds.split(",")]
+            message = f"{given!r} is not a {what.lower()}: expected {', '.join(listed[:-1])} or {listed[-1]}"
+            hint = f"Write `{self.prog} {listed[0]} {given}`." if "." in given else hint
         if "are required" in message and example:
             hint = f"For example `{example.group(1)}`."
         raise UsageError(message.rstrip(".") + ".", hint=hint)

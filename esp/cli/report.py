@@ -65,10 +65,13 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("a page is for a browser, not for a terminal.", hint="Give a file: -o report.html")
     numbers = procs_of(options.scaling)
     console = console_of(options, writes=(".html", ".htm"))
+    from msgspec.structs import replace
+
     from esp import api
     from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
     from esp.cli.reading import asked_of
+    from esp.explore.interval import cheap, interval_of
     from esp.output.report import ReportPage, report
     from esp.output.screen import paragraph
     from sag.describe import describe
@@ -79,6 +82,8 @@ def execute(options: argparse.Namespace) -> int:
         prediction, complete = with_answers(
             lambda asked: api.interpret_stages(stages, system, asked, watch=watch), complete
         )
+        if cheap(prediction):  # as `esp run` does
+            prediction = replace(prediction, interval=interval_of(source, system, complete, watch=watch))
     console.warn(prediction.warnings, source.program.lines)
     # Only what the program declares: temporaries of the lowering are nobody's business.
     names = tuple(api.map_source(source, system, complete).arrays)

@@ -282,13 +282,15 @@ def _following(prediction: "Prediction", options: argparse.Namespace) -> str:
     """What follows one prediction: other distributions where data move and none was asked for, or where nothing is
     distributed; else other numbers of processors, or, as a grid fits one number only, a closer look."""
     from aag.mapping.resolve import UNDISTRIBUTED
+    from esp.cli.again import has_choices
 
     processors = prediction.processors
     if any(each.code == UNDISTRIBUTED for each in prediction.warnings):
         return _next(options, str(processors), name="compare")
     if options.grid:
         return _next(options, f"{processors} --annotate")
-    if options.distribute or options.align or options.unroll or not prediction.messages:
+    apart = options.distribute or options.align or options.unroll
+    if apart or not (prediction.messages and has_choices(prediction)):
         return _next(options, _doubling(processors))
     return _next(options, str(processors), name="compare")
 

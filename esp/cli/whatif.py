@@ -45,7 +45,7 @@ def execute(options: argparse.Namespace) -> int:
     procs = one_of_procs(options.procs, "esp whatif takes one processor count.", hint="`esp sweep` takes a list.")
     console = console_of(options)
     given = _changes(options)
-    from esp.cli.again import command
+    from esp.cli.again import command, has_choices
     from esp.cli.progress import ProgressLine
     from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import asked_of
@@ -73,7 +73,8 @@ def execute(options: argparse.Namespace) -> int:
     elif options.csv:
         console.deliver(output.what_if_csv(found))
     else:
-        following = "" if options.quiet or options.program == "-" else command("compare", plain)
+        silent = options.quiet or options.program == "-" or not has_choices(found.base)
+        following = "" if silent else command("compare", plain)
         console.deliver(output.what_if_text(found, console.screen, following=following))
     console.took(time.perf_counter() - began)
     return 0

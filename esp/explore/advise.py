@@ -39,6 +39,7 @@ from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.compare import is_written, named_formats, written_choice
 from esp.explore.interval import Walk, cheap, contenders, interval_of, own_walk
+from esp.explore.places import Elsewhere
 from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.prediction import assuming, first
 from esp.shown import Printed
@@ -64,6 +65,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """Lines to paste in place of those of the source; none: it is the source's own mapping."""
     replaced: tuple[Span, ...] = ()
     """Where those of the source are."""
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """Lines for further program units."""
     assumptions: tuple[Assumption, ...] = ()
     """What its number of processors rests on."""
 
@@ -331,6 +334,7 @@ def _candidate(
         aligned=alignment.aligned,
         alignment=alignment.shown,
         directives=() if written else (*choice.directives, *alignment.directives),
+        elsewhere=() if written else choice.elsewhere,
         replaced=(*choice.replaced, *(moved[each.alignee] for each in alignment.aligned if each.alignee in moved)),
         assumptions=distributed.assumptions,
     )

@@ -27,7 +27,7 @@ from aag.mapping.scope import Bounds, Scope, scope_of, visible_to
 from aag.mapping.tables import Tables, tables_of
 from aag.pipeline import main_unit
 from esp.api import Request, Source
-from esp.explore.choices import Distributed, environment_of, layouts_of
+from esp.explore.choices import Distributed, layouts_of
 from sag.unit import System
 
 MOST_PLACES = 4
@@ -69,14 +69,14 @@ def alignments_of(
     Raises:
         aag.diagnostics.SourceError: directives or values prevent a mapping.
     """
-    env = environment_of(layouts_of(source, system, request), request)
+    env = layouts_of(source, system, request).known
     unit = main_unit(source.program)
     scope = scope_of(unit, visible_to(unit, source.program))
     tables = tables_of(scope, request.distribute, env, Report(), align=request.align)
     bounds = {name: each for name, each in tables.bounds.items() if each is not None}
     places = _places(tables, bounds, env)
     roots = [each.name for each in sorted(distributed.targets, key=lambda each: -prod(each.extents))]
-    fixed = _fixed(unit, scope) | {_anchor(roots[0], scope, places, bounds)}
+    fixed = _fixed(unit, scope) | distributed.away | {_anchor(roots[0], scope, places, bounds)}
     own = {name: place for name, place in places.items() if place.root in roots}
     relations = list(dict.fromkeys(_relations(unit, bounds, env)))
     possible = _spread(relations, own, fixed, bounds, roots)

@@ -7,7 +7,7 @@ Sensible is a choice in which each distributed dimension is spread over two proc
 element for each of them. (BLOCK,BLOCK) on 8x1 is therefore missing: it is (BLOCK,*).
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import log, prod
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.diagnostics import SourceError, Span
-from aag.ir.directives import Align, Bound, Directive, Distribute, Format, Processors, Template
+from aag.ir.directives import Align, Bound, Distribute, Format, Processors, Template
 from aag.ir.evaluate import Value
 from aag.ir.expressions import Constructor, Expr, Var
 from aag.ir.spelling import spell
@@ -31,6 +31,7 @@ from aag.pipeline import main_unit
 from aag.wording import plural
 from esp.api import Request, Source, map_source
 from esp.errors import PredictionError, UsageError
+from esp.explore.places import Elsewhere, PastePlace, away, places_of
 from interpreter.result import Assumption
 from sag.unit import System
 
@@ -75,8 +76,10 @@ class Distributed(Struct, frozen=True, kw_only=True):
     """The number of dimensions of every template and array that may be distributed."""
     onto: str
     """A name for a processor arrangement: that of the source, else one that is free."""
-    replaced: tuple[Span, ...]
-    """The places of the directives in the source that a choice replaces: PROCESSORS and DISTRIBUTE."""
+    places: tuple[PastePlace, ...]
+    """The program units in which a choice replaces directives of the source: PROCESSORS and DISTRIBUTE."""
+    away: frozenset[str]
+    """Arrays that no ALIGN in the first of these can align anew."""
     alignments: Mapping[str, Span]
     """The places of the ALIGN directives in the source."""
     assumptions: tuple[Assumption, ...]
@@ -94,6 +97,13 @@ class MappingChoice(Struct, frozen=True, kw_only=True):
     """Lines to paste in place of those of the source."""
     replaced: tuple[Span, ...] = ()
     """Where those of the source are."""
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """Lines for further program units, which have directives of their own."""
+
+    @property
+    def pasted(self) -> tuple[str, ...]:
+        """All lines, those for further units below a comment that names the unit."""
+        return with_elsewhere(self.directives, self.elsewhere)
 
     def applied(self, request: Request) -> dict[str, object]:
         """The fields of a request that this choice replaces."""
@@ -115,7 +125,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     unit = main_unit(source.program)
     scope = scope_of(unit, visible_to(unit, source.program))
     known = environment_of(layouts, request)
-    tables = tables_of(scope, request.distribute, known, Report(), align=request.align)
+    tables = tables_of(scope, request.distribute, layouts.known, Report(), align=request.align)
     extents = {name: extents_of(bounds) for name, bounds in tables.bounds.items() if bounds is not None}
     names = distributed_names(tables.aligns, tables.distributes, tables.bounds, scope)
     if not names:
@@ -136,6 +146,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     arrangements = [each.name for each in scope.directives if isinstance(each, Processors) and each.shape]
     onto = next(iter(arrangements), next(name for name in _FREE if name not in extents and name not in scope.entities))
     moved = {each.alignee for each in request.align}
+    places = places_of(source.program, unit, scope, dict.fromkeys((*names, *moved)))
     alignments = {each.alignee: each.span for each in scope.directives if isinstance(each, Align)}
     ranks = {name: len(extent) for name, extent in extents.items() if name not in tables.aligns}
     return Distributed(
@@ -144,21 +155,17 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
         grid=layouts.grid.shape,
         ranks=ranks,
         onto=onto.upper(),
-        replaced=tuple(each.span for each in scope.directives if _is_replaced(each, {*names, *moved})),
+        places=places,
+        away=away(source.program, unit, scope, places[0]),
         alignments=alignments,
         assumptions=machine_sized(layouts),
     )
 
 
-def _is_replaced(directive: Directive, names: Container[str]) -> bool:
-    """Whether a choice for what is called so replaces a directive."""
-    match directive:
-        case Processors(shape=shape):
-            return bool(shape)
-        case Distribute(distributee=name):
-            return name in names
-        case _:
-            return False
+def with_elsewhere(directives: Sequence[str], elsewhere: Iterable[Elsewhere]) -> tuple[str, ...]:
+    """Directives, and below a comment those for further program units."""
+    further = (line for each in elsewhere for line in (f"! in {each.unit}:", *each.directives))
+    return (*directives, *further)
 
 
 def machine_sized(layouts: Layouts) -> tuple[Assumption, ...]:
@@ -194,7 +201,7 @@ def layouts_of(source: Source, system: System, request: Request) -> Layouts:
 
 
 def environment_of(layouts: Layouts, request: Request) -> Mapping[str, Value]:
-    """The values that shapes and mappings are computed with: constants, and variables that the user set."""
+    """The values that a user can change: constants, and variables that the user set."""
     return {**{name.lower(): value for name, value in request.values.items()}, **layouts.environment}
 
 
@@ -365,9 +372,26 @@ def _choice(formats: Mapping[str, str], grid: tuple[int, ...] | None, distribute
         formats=dict(formats),
         grid=grid,
         shown=shown(formats, targets),
-        directives=_directives(_names(every, targets), grid, distributed.procs, distributed.onto),
-        replaced=distributed.replaced,
+        directives=_directives_of(distributed.places[0], every, grid, distributed),
+        replaced=distributed.places[0].replaced,
+        elsewhere=tuple(
+            Elsewhere(unit=each.unit, directives=lines, replaced=each.replaced)
+            for each in distributed.places[1:]
+            if (lines := _directives_of(each, every, grid, distributed))
+        ),
     )
+
+
+def _directives_of(
+    place: PastePlace, formats: Mapping[str, str], grid: tuple[int, ...] | None, distributed: Distributed
+) -> tuple[str, ...]:
+    """The lines for one program unit: what it distributes, in the names that it has there."""
+    placed = {name for each in distributed.places for name in each.names}
+    by_formats: dict[str, list[str]] = {}
+    for name, text in formats.items():
+        if name in place.names or (place is distributed.places[0] and name not in placed):
+            by_formats.setdefault(text, []).append(place.names.get(name, name).upper())
+    return _directives(by_formats, grid, distributed.procs, place.onto.upper() or distributed.onto)
 
 
 def shown(formats: Mapping[str, str], targets: Sequence[Target]) -> str:

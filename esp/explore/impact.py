@@ -13,7 +13,7 @@ from sag.unit import System
 _FIGURES = {
     "bandwidth": "bandwidth",
     "latency": "latency",
-    "processor_speed": "cpu speed",
+    "processor_speed": "processor speed",
     "memory_speed": "memory speed",
 }
 _FACTORS = (0.5, 2.0)

@@ -52,10 +52,7 @@ class Swap(Struct, frozen=True, kw_only=True):
 
 
 class Certainty(Struct, frozen=True, kw_only=True):
-    """How sure it is which choice is the fastest: what holds between the first and each of the others (ranks from 1).
-
-    A choice that is in none of them is slower with the given figures; whether it always is was not tried.
-    """
+    """How sure it is which choice is the fastest: what holds between the first and each other (ranks from 1)."""
 
     equal: tuple[int, ...]
     """They differ from the first by no more than the model error, in nearly all scenarios."""
@@ -67,6 +64,8 @@ class Certainty(Struct, frozen=True, kw_only=True):
     """They are slower in nearly all scenarios."""
     far: tuple[int, ...]
     """They take more than `FAR` times as long, so that no scenarios are tried."""
+    untried: tuple[int, ...]
+    """They are slower with the given figures; scenarios are not tried, as that would take long."""
     error: float
     """The largest model error of a pair that is equal, 0 without one."""
     tried: bool
@@ -156,6 +155,7 @@ def certainty(timings: Sequence[Timing]) -> Certainty:
     close: list[int] = []
     slower: list[int] = []
     far: list[int] = []
+    untried: list[int] = []
     swaps: list[Swap] = []
     for rank, other in enumerate(timings[1:], 2):
         if not (best.fits and other.fits):
@@ -163,8 +163,7 @@ def certainty(timings: Sequence[Timing]) -> Certainty:
         if other.time_s > FAR * best.time_s:
             far.append(rank)
         elif faster(best, other):
-            if best.times_s is not None and other.times_s is not None:
-                slower.append(rank)
+            (untried if best.times_s is None or other.times_s is None else slower).append(rank)
         elif _share_ahead(other, best) > 1.0 - OFTEN:
             swaps.append(_swap(rank, best, other))
         else:
@@ -175,6 +174,7 @@ def certainty(timings: Sequence[Timing]) -> Certainty:
         swaps=tuple(swaps),
         slower=tuple(slower),
         far=tuple(far),
+        untried=tuple(untried),
         error=max((pair_error(best, timings[rank - 1]) for rank in equal), default=0.0),
         tried=best.times_s is not None or len(far) == len(timings) - 1,
     )

@@ -134,7 +134,11 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
     here = [each for each in walk(stages.graph.body) if each.span.line == at]
     machine = export(system, request.scenario)
     lowered = Application(stages.node_program)
-    values = {**setting_of(request, stages.computed).values, **lowered.constants, NUMBER_OF_PROCESSORS: lowered.procs}
+    values = {
+        **setting_of(stages.source.program, request, stages.computed).values,
+        **lowered.constants,
+        NUMBER_OF_PROCESSORS: lowered.procs,
+    }
     decisions = tuple(decide(each, lowered, values) for each in here)
     by_id = {each.id: each for each in prediction.aaus}
     chosen = tuple(by_id[each.id] for each in here)

@@ -6,23 +6,14 @@ from esp.explore.advise import Advice, Advised, Candidate, Excluded
 from esp.explore.advise_phases import Phases
 from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
 from esp.explore.ties import FAR
-from esp.incomplete import reasons as why_partial
+from esp.output.assumptions import assumed_of_choices
 from esp.output.columns import Column, TableRow, table
-from esp.output.compare import certainty_json, more, sure_notes, without_prediction
-from esp.output.figures import (
-    NOT_FITTING,
-    ROUNDING,
-    constants,
-    grid,
-    messages,
-    missed_by_all,
-    ranked_columns,
-    source_text,
-)
+from esp.output.compare import more, sure_notes, without_prediction
+from esp.output.figures import NOT_FITTING, ROUNDING, constants, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes
 from esp.output.pasted import pasted
-from esp.output.profile import asked_for, assumed_notes, memory_notes
+from esp.output.profile import asked_for, assumed_lines, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import Prediction, first, four
 
@@ -122,7 +113,11 @@ def _table(found: Advice, screen: Screen) -> str:
         parts = [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
         fits = each.prediction.fits
         behind = "-" if not fits else "best" if each.rank == 1 else more(each.time_s, best_s)
-        cells = [f"{each.rank}{mark}", seconds(each.time_s), behind if found.complete else ""]
+        cells = [
+            f"{each.rank if found.complete else '-'}{mark}",
+            seconds(each.time_s),
+            behind if found.complete else "",
+        ]
         cells += [*parts, str(candidate.procs), grid(candidate.grid) or "-"]
         cells += [
             "" if each.tie is None else f"={each.tie}",
@@ -307,7 +302,9 @@ def _placed(candidate: Candidate) -> str:
 def _notes(found: Advice, screen: Screen) -> list[str]:
     width = screen.columns
     notes = [paragraph("advice", _verdict(found) if found.complete else _NO_ADVICE, width)]
-    notes += pasted(_paste(found), () if found.recommended is None else found.recommended.candidate.replaced, width)
+    if found.recommended is not None:
+        candidate = found.recommended.candidate
+        notes += pasted(candidate.directives, candidate.replaced, width, candidate.elsewhere)
     if any(each.candidate.written for each in found.ranked):
         notes.append(paragraph("*", "the mapping of the source", width))
     notes += memory_notes(_predictions(found), screen)
@@ -318,22 +315,19 @@ def _notes(found: Advice, screen: Screen) -> list[str]:
         told = f"{plural(found.left_out, 'choice')} with flatter grids, further formats or alignments not tried"
         notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))
     notes += without_prediction([(shorten(printable(shown), 40), why) for shown, why in found.impossible], screen)
-    notes += assumed_notes([found.best.prediction], width)
+    ranks = [each.rank for each in found.ranked]
+    notes += assumed_lines(assumed_of_choices(_predictions(found), ranks), width)
     notes += sure_notes(found.certainty if found.complete else None, found.best.prediction, width)
     near = sum(0 < each.bound_s <= FAR * found.best.time_s for each in found.excluded)
     if near and found.complete and found.best.prediction.fits:
-        told = f"{plural(near, 'choice')} not predicted: the ranges of the estimated figures are not tried for them"
+        which = f"{plural(near, 'choice')} {'not predicted' if found.interrupted else 'ruled out'}"
+        told = f"{which} with the given figures only: the ranges of the estimated figures are not tried"
         notes.append(paragraph("", told, width))
     return notes
 
 
 def _predictions(found: Advice) -> list[Prediction]:
     return [each.prediction for each in found.ranked]
-
-
-def _paste(found: Advice) -> tuple[str, ...]:
-    """The lines of the mapping that is recommended; none where the source has them."""
-    return () if found.recommended is None else found.recommended.candidate.directives
 
 
 def _verdict(found: Advice) -> str:
@@ -362,130 +356,3 @@ def _faster(own_s: float, best_s: float) -> str:
     if own_s >= 2 * best_s > 0:
         return f"{significant(own_s / best_s)} times as fast"
     return f"{percent(1 - best_s / own_s)} less"
-
-
-# --- JSON ---
-
-
-def advice_json(found: Advice) -> str:
-    """The JSON text; docs/advise.md describes its fields."""
-    from esp.explore.advise_reasons import reasons
-    from esp.output.json import text_of
-
-    best = found.best.prediction
-    partial = why_partial(_predictions(found))
-    told: dict[str, Any] = {
-        "program": found.file,
-        "system": best.system,
-        "processors": list(found.procs),
-        "constants": {
-            name: each if isinstance(each, bool | int | float | str) else str(each)
-            for name, each in best.constants.items()
-        },
-        "interrupted": found.interrupted,
-        "top": found.top,
-        "proven": found.proven,
-        "floor_s": found.floor_s,
-        "choices": [
-            {
-                **_ranked(each),
-                "rank": each.rank if found.complete else None,
-                "reasons": _reasons(reasons(best, each.prediction)) if found.complete and each.rank > 1 else None,
-            }
-            for each in found.ranked
-        ],
-        "excluded": [{**_choice(each.candidate), "bound_s": each.bound_s} for each in found.excluded],
-        "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
-        "left_out": found.left_out,
-        "may_tie": found.may_tie,
-        "certainty": certainty_json(found.certainty) if found.complete else None,
-        "partial": list(partial),
-        "paste": list(_paste(found)),
-        "phases": None if found.phases is None else _phases_told(found, found.phases),
-    }
-    return text_of(told)
-
-
-def _choice(candidate: Candidate) -> dict[str, Any]:
-    return {
-        "distribute": dict(candidate.choice.formats),
-        "align": [each.removeprefix("!HPF$ ALIGN ") for each in candidate.directives if " ALIGN " in each],
-        "processors": candidate.procs,
-        "grid": list(candidate.grid),
-        "written": candidate.written,
-    }
-
-
-def _phases_told(found: Advice, told: Phases) -> dict[str, Any]:
-    return {
-        "one": _choice(found.mappings[told.one]),
-        "one_s": told.one_s,
-        "parts": [
-            {"first": each.first, "last": each.last, "time_s": each.time_s, **_choice(found.mappings[each.mapping])}
-            for each in told.parts
-        ],
-        "parts_s": told.parts_s,
-        "moves": told.moves,
-        "move_s": told.move_s,
-        "break_even": told.break_even,
-        "pays": told.pays,
-    }
-
-
-def _ranked(each: Advised) -> dict[str, Any]:
-    return {
-        "rank": each.rank,
-        **_choice(each.candidate),
-        **ranked_columns(each.prediction, each.time_s),
-        "stated_error": each.error,
-        "tie": each.tie,
-        "complete": each.prediction.complete,
-        "fits": each.prediction.fits,
-    }
-
-
-def advice_rows(found: Advice) -> list[dict[str, object]]:
-    """One row for each mapping that was predicted, the fastest first."""
-    return [
-        {
-            "rank": each.rank,
-            "mapping": each.candidate.shown,
-            "processors": each.candidate.procs,
-            "grid": grid(each.candidate.grid),
-            **ranked_columns(each.prediction, each.time_s),
-            "tie": each.tie,
-            "written": each.candidate.written,
-            "complete": each.prediction.complete,
-            "fits": each.prediction.fits,
-        }
-        for each in found.ranked
-    ]
-
-
-def _reasons(told: Reasons) -> dict[str, Any]:
-    return {
-        "change_s": told.change_s,
-        "rest_s": told.rest_s,
-        "differences": [
-            {
-                "file": each.file,
-                "line": each.line,
-                "category": each.category,
-                "change_s": each.change_s,
-                "best": _side(each.best),
-                "other": _side(each.other),
-            }
-            for each in told.told
-        ],
-    }
-
-
-def _side(side: ReasonSide) -> dict[str, Any]:
-    return {
-        "time_s": side.time_s,
-        "misses": side.misses,
-        "communication": [
-            {"pattern": each.pattern, "array": each.array, "messages": each.messages, "bytes": each.bytes}
-            for each in side.messages
-        ],
-    }

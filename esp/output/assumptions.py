@@ -4,11 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from aag.diagnostics import Span
 from esp.incomplete import lines
+from esp.output.numbers import listed_ranks
 from esp.prediction import Prediction, unplaced
 from interpreter.result import Assumption
 
 MEMORY = "memory"
 """The code of data that do not fit in the memory of a node."""
+
+NOTHING = "nothing"
+"""What is said where nothing is assumed."""
 
 _SHOWN = 6
 """Assumptions that are shown before "and 5 more"."""
@@ -39,15 +43,50 @@ def assumed_among(found: Iterable[Iterable[Assumption]], main_file: str = "") ->
             else:
                 new[each.code, each.span] = unplaced(each)
                 main_file = main_file or each.span.file
-                at = str(each.span.line) if each.span.file == main_file else f"{each.span.file}:{each.span.line}"
-                places.setdefault(unplaced(each), {})[at] = None
+                places.setdefault(unplaced(each), {})[_at(each, main_file)] = None
         alike |= {place: [text] for place, text in new.items()}
     spoken = {texts[0]: _together(texts) for texts in alike.values()}
     told = [spoken.get(text, text) + (f" ({lines(tuple(at))})" if at else "") for text, at in places.items()]
+    return _first_of(told) or [NOTHING]
+
+
+def assumed_of_choices(predictions: Sequence[Prediction], ranks: Sequence[int], what: str = "choice") -> list[str]:
+    """As `assumed`, of choices, the first of which is the best: with what it assumes, and then what only others do."""
+    best, *others = predictions
+    known = {_key(each, best) for each in best.assumptions}
+    places: dict[str, dict[str, None]] = {}
+    holders: dict[str, dict[int, None]] = {}
+    for rank, other in zip(ranks[1:], others, strict=True):
+        for each in other.assumptions:
+            if each.code != MEMORY and _key(each, other) not in known:
+                text = unplaced(each)
+                holders.setdefault(text, {})[rank] = None
+                at = _at(each, best.file)
+                places.setdefault(text, {}).update({at: None} if at else {})
+    told = assumed([best])
+    if holders:
+        told = [each for each in told if each != NOTHING]
+    for text, who in holders.items():
+        of = f"{what}{'s' * (len(who) > 1)} {listed_ranks(tuple(who))}"
+        told.append(f"{text} ({'; '.join(filter(None, (lines(tuple(places[text])) if places[text] else '', of)))})")
+    return _first_of(told)
+
+
+def _key(found: Assumption, prediction: Prediction) -> tuple[str, str]:
+    """The same for an assumption of two choices of one program, whatever numbers its text has."""
+    return (found.code, _at(found, "") or f"{prediction.file} {found.text}")
+
+
+def _at(found: Assumption, main_file: str) -> str:
+    """The place of an assumption: its line, with the file where that is another one."""
+    if found.span is None or not found.span.line:
+        return ""
+    return str(found.span.line) if found.span.file == main_file else f"{found.span.file}:{found.span.line}"
+
+
+def _first_of(told: list[str]) -> list[str]:
     more = len(told) - _SHOWN
-    if more > 0:
-        told[_SHOWN:] = [f"and {more} more (--json lists all)"]
-    return told or ["nothing"]
+    return [*told[:_SHOWN], f"and {more} more (--json lists all)"] if more > 0 else told
 
 
 def _together(texts: Sequence[str]) -> str:

@@ -7,13 +7,14 @@ from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison, Ranked
 from esp.explore.ties import Certainty
 from esp.incomplete import reasons
+from esp.output.assumptions import assumed_of_choices
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import NOT_FITTING, constants, grid, ranked_columns
 from esp.output.numbers import listed, one_of, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.pasted import pasted
-from esp.output.profile import asked_for, assumed_notes, memory_notes
+from esp.output.profile import asked_for, assumed_lines, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.output.sureness import ranged, ranking
 from esp.prediction import Prediction, four
@@ -92,7 +93,12 @@ def _table(found: Comparison, screen: Screen) -> str:
     rows = []
     for each in found.ranked:
         mark = "*" if each.written and not several else " "
-        cells = [f"{each.rank}{mark}", _name(each.shown), grid(each.grid) or "-", seconds(each.time_s)]
+        cells = [
+            f"{each.rank if found.complete else '-'}{mark}",
+            _name(each.shown),
+            grid(each.grid) or "-",
+            seconds(each.time_s),
+        ]
         cells += [_behind(each, found) if found.complete else ""]
         cells += [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
         fits = each.prediction.fits
@@ -145,7 +151,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     if not found.complete:
         notes.append(screen.paint("warm", paragraph("order", NOT_RANKED, width)))
     elif best.choice is not None and best.prediction.fits:
-        notes += pasted(best.choice.directives, best.choice.replaced, width)
+        notes += pasted(best.choice.directives, best.choice.replaced, width, best.choice.elsewhere)
     notes += [paragraph(label, text, width) for label, text in size_notes(found)]
     notes += memory_notes(_predictions(found), screen)
     written = [each for each in found.ranked if each.written and each.choice is not None]
@@ -157,7 +163,8 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     notes += without_prediction([(_name(shown), why) for shown, why in found.impossible], screen)
     if found.differ:
         notes.append(paragraph("differ", "the programs differ in more than their directives", width))
-    notes += assumed_notes([best.prediction], width)
+    what = "choice" if len(found.programs) == 1 else "program"
+    notes += assumed_lines(assumed_of_choices(_predictions(found), [each.rank for each in found.ranked], what), width)
     notes += sure_notes(found.certainty if found.complete else None, best.prediction, width)
     return notes
 
@@ -245,9 +252,7 @@ def comparison_json(found: Comparison) -> str:
         "left_out": found.left_out,
         "certainty": certainty_json(found.certainty) if found.complete else None,
         "partial": list(partial),
-        "paste": list(found.best.choice.directives)
-        if found.best.choice is not None and best.fits and not partial
-        else [],
+        "paste": list(found.best.choice.pasted) if found.best.choice is not None and best.fits and not partial else [],
         "crossover": None
         if crossing is None
         else {
@@ -274,6 +279,7 @@ def certainty_json(found: Certainty) -> dict[str, Any]:
         "close": list(found.close),
         "slower": list(found.slower),
         "far": list(found.far),
+        "untried": list(found.untried),
         "swaps": [
             {
                 "rank": each.rank,
@@ -290,6 +296,8 @@ def certainty_json(found: Certainty) -> dict[str, Any]:
 
 
 def _choice(each: Ranked) -> dict[str, Any]:
+    from esp.output.json import assumptions
+
     return {
         "rank": each.rank,
         "choice": each.shown,
@@ -301,6 +309,7 @@ def _choice(each: Ranked) -> dict[str, Any]:
         "written": each.written,
         "complete": each.prediction.complete,
         "fits": each.prediction.fits,
+        "assumptions": assumptions(each.prediction.assumptions),
     }
 
 
@@ -308,7 +317,7 @@ def comparison_rows(found: Comparison) -> list[dict[str, object]]:
     """One row for each choice, the fastest first."""
     return [
         {
-            "rank": each.rank,
+            "rank": each.rank if found.complete else None,
             "choice": each.shown,
             "grid": grid(each.grid),
             **ranked_columns(each.prediction, each.time_s),

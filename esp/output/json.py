@@ -1,7 +1,7 @@
 """Predictions as JSON, whose fields docs/json.md describes, and what the JSON of all commands begins with."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from esp.output.figures import source_text
 from esp.output.table import speed_up
 from esp.prediction import CATEGORIES, Prediction, first
 from esp.version import __version__
-from interpreter.result import AauMetrics, CallMetrics, FigureCount, LineMetrics, MessageSummary, Parts
+from interpreter.result import AauMetrics, Assumption, CallMetrics, FigureCount, LineMetrics, MessageSummary, Parts
 
 SCHEMA = 1
 """Of a document: counts up when a field changes its meaning or goes; a new field does not count."""
@@ -98,7 +98,7 @@ def content(prediction: Prediction, wanted: Sections | None = None) -> dict[str,
         "iterations_walked": prediction.iterations_walked,
         "complete": prediction.complete,
         "partial": list(reasons([prediction])),
-        "assumptions": [{"code": each.code, "text": each.text, **_place(each.span)} for each in prediction.assumptions],
+        "assumptions": assumptions(prediction.assumptions),
         "warnings": [
             {"code": each.code, "text": each.message, **_place(each.span), "hint": each.hint}
             for each in prediction.warnings
@@ -247,6 +247,11 @@ def _communication(summary: MessageSummary) -> dict[str, Any]:
         "hops": summary.hops,
         "contended": summary.contended,
     }
+
+
+def assumptions(found: Iterable[Assumption]) -> list[dict[str, Any]]:
+    """What a prediction rests on, one object each."""
+    return [{"code": each.code, "text": each.text, **_place(each.span)} for each in found]
 
 
 def _place(span: Span | None) -> dict[str, Any]:

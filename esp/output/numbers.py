@@ -171,3 +171,20 @@ def _decimal(value: float, gap: str) -> str:
         value /= 1000
         step += 1
     return f"{significant(value)}{gap}{_DECIMAL[step]}"
+
+
+def listed_ranks(ranks: Sequence[int], word: str = "and") -> str:
+    """The ranks as `1 and 3`, `2 to 6`, or `1, 3 to 6 and 8`."""
+    runs: list[list[int]] = []
+    for rank in ranks:
+        if runs and runs[-1][-1] == rank - 1:
+            runs[-1].append(rank)
+        else:
+            runs.append([rank])
+    parts = [
+        part
+        for run in runs
+        for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 3 and word == "and" else map(str, run))
+    ]
+    *most, last = parts
+    return f"{', '.join(most)} {word} {last}" if most else last

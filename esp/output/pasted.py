@@ -4,15 +4,31 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from aag.diagnostics import Span
+from esp.explore.places import Elsewhere
 from esp.output.numbers import listed
 from esp.output.screen import paragraph
 
 
-def pasted(directives: Sequence[str], replaced: Sequence[Span], width: int) -> list[str]:
-    """The directives of a choice below each other, and the lines of the source that they replace."""
-    notes = [
-        paragraph("paste" if not at else "", line, max(width, len(line) + 12)) for at, line in enumerate(directives)
-    ]
+def pasted(
+    directives: Sequence[str], replaced: Sequence[Span], width: int, elsewhere: Sequence[Elsewhere] = ()
+) -> list[str]:
+    """The directives of a choice below each other, and the lines of the source that they replace; then those for
+    further program units."""
+    notes = _block("paste", directives, replaced, width)
+    if not directives:
+        return notes
+    same = [span for each in elsewhere if each.directives == tuple(directives) for span in each.replaced]
+    if same:
+        notes.append(paragraph("", f"and again in place of {lines_of(same)}", width))
+    for each in elsewhere:
+        if each.directives != tuple(directives) or not each.replaced:
+            notes.append(paragraph("", f"and in {each.unit}", width))
+            notes += _block("", each.directives, each.replaced, width)
+    return notes
+
+
+def _block(label: str, directives: Sequence[str], replaced: Sequence[Span], width: int) -> list[str]:
+    notes = [paragraph(label if not at else "", line, max(width, len(line) + 12)) for at, line in enumerate(directives)]
     if directives and replaced:
         notes.append(paragraph("", f"in place of {lines_of(replaced)}", width))
     return notes

@@ -10,6 +10,7 @@ from html import escape
 from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
+from aag.mapping.resolve import NO_ARRAY, UNDISTRIBUTED
 from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
 from esp.incomplete import reasons
@@ -186,6 +187,8 @@ def _answers(shown: ReportPage) -> list[str]:
 def _balance(prediction: Prediction) -> str:
     if prediction.processors == 1:
         return ""
+    if any(each.code in (UNDISTRIBUTED, NO_ARRAY) for each in prediction.warnings):
+        return "; each processor does all the work"
     ratio = first(prediction.imbalance)
     uneven = f"; the busiest processor computes {significant(ratio)} times the mean"
     return "; the work is spread evenly" if ratio < _EVEN else uneven
@@ -241,7 +244,8 @@ def _processors(shown: ReportPage) -> str:
             f"<figure>{shares(many)}<figcaption>What the time is made of: {_key_plain()}</figcaption></figure>\n</div>"
         )
     rows = []
-    fastest = min((each for each in many if each.fits), key=lambda each: first(each.time_s), default=None)
+    ranked = [each for each in many if each.fits] if all(each.complete for each in many) else []
+    fastest = min(ranked, key=lambda each: first(each.time_s), default=None)
     for each, (ratio, efficiency) in zip(many, speed_up(many) if many else (), strict=True):
         time_s = first(each.time_s)
         cells = [str(each.processors), grid(each.grid) or "-", escape(time_shown(each, seconds(time_s)))]

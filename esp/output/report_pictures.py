@@ -34,7 +34,7 @@ def tornado(base_s: float, swings: Sequence[Swing]) -> str:
     ordered = sorted(swings, key=lambda each: -each.reach_s(base_s))
     times = [time_s for each in ordered for time_s in (each.less_s, each.more_s) if time_s is not None]
     low, high = min(base_s, *times), max(base_s, *times)
-    left, right, top = 110, WIDTH - 20, 26
+    left, right, top = 130, WIDTH - 20, 26
     scale = (right - left - 70) / (high - low) if high > low else 0.0
 
     def at(time_s: float) -> float:

@@ -201,7 +201,7 @@ def distributions(found: Comparison) -> str:
         fits = each.prediction.fits
         tie = NOT_FITTING if not fits else "" if each.tie is None else f"tie with {each.tie}"
         time = escape(time_shown(each.prediction, seconds(each.time_s)))
-        cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
+        cells = ["" if partial else str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
         behind = "-" if not fits else "best" if each.rank == 1 else more(each.time_s, best_s)
         cells += ["" if partial else behind]
         cells += [bar(four(each.prediction.parts), longest_s, "bar short"), count(each.prediction.messages)]
@@ -228,7 +228,7 @@ def distributions(found: Comparison) -> str:
     if found.left_out:
         told.append(f"<p>{plural(found.left_out, 'choice')} with flatter grids or further formats not tried.</p>")
     if found.best.choice is not None and found.best.choice.directives and not partial:
-        pasted = "\n".join(escape(printable(line)) for line in found.best.choice.directives)
+        pasted = "\n".join(escape(printable(line)) for line in found.best.choice.pasted)
         places = found.best.choice.replaced
         where = f", in place of {escape(printable(lines_of(places)))}" if places else ""
         told.append(f"<p>The fastest as directives{where}:</p>\n<pre>{pasted}</pre>")

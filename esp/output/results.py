@@ -9,7 +9,8 @@ from esp.explore.advise import Advice
 from esp.explore.compare import Comparison
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
-from esp.output.advise import advice_rows, advice_text
+from esp.output.advise import advice_text
+from esp.output.advise_data import advice_rows
 from esp.output.compare import comparison_rows, comparison_text
 from esp.output.csv import line_rows
 from esp.output.html import page as profile_page

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from esp.explore.ties import FAR, Certainty, Swap
-from esp.output.numbers import percent, seconds
+from esp.output.numbers import listed_ranks, percent, seconds
 from esp.output.partial import trusted
 from esp.prediction import Interval, Prediction, Variant
 from esp.stated import stated_error
@@ -38,16 +38,19 @@ def ranking(found: Certainty) -> list[str]:
     """How sure it is which choice is the fastest, a sentence each."""
     said = []
     if found.equal:
-        said.append(f"{_listed((1, *found.equal))} are equal within {percent(found.error)}")
+        said.append(f"{listed_ranks((1, *found.equal))} are equal within {percent(found.error)}")
     if found.close:
-        said.append(f"{_listed((1, *found.close))} are too close to call")
-    said += [f"1 and {_listed(ranks, 'or')} change places {why}" for why, ranks in _together(found.swaps).items()]
+        said.append(f"{listed_ranks((1, *found.close))} are too close to call")
+    said += [f"1 and {listed_ranks(ranks, 'or')} change places {why}" for why, ranks in _together(found.swaps).items()]
     if found.slower:
-        said.append(f"1 is faster than {_listed(found.slower)} whatever the estimated figures are in their ranges")
+        said.append(f"1 is faster than {listed_ranks(found.slower)} whatever the estimated figures are in their ranges")
+    if found.untried:
+        told = f"1 is faster than {listed_ranks(found.untried)} with the given figures"
+        said.append(f"{told}; the ranges of the estimated figures are not tried")
     elif not found.tried:
         said.append("the ranges of the estimated figures are not tried")
     if found.far:
-        said.append(f"1 is more than {FAR:g} times as fast as {_listed(found.far)}")
+        said.append(f"1 is more than {FAR:g} times as fast as {listed_ranks(found.far)}")
     return said
 
 
@@ -75,23 +78,6 @@ def _condition(swap: Swap) -> str:
     if swap.compiler:
         return f"if {_COMPILED[swap.way].format(swap.quantity)}"
     return f"if {swap.quantity} is near the {_ENDS[swap.way]} end of its range"
-
-
-def _listed(ranks: Sequence[int], word: str = "and") -> str:
-    """The ranks as `1 and 3`, `2 to 6`, or `1, 3 to 6 and 8`."""
-    runs: list[list[int]] = []
-    for rank in ranks:
-        if runs and runs[-1][-1] == rank - 1:
-            runs[-1].append(rank)
-        else:
-            runs.append([rank])
-    parts = [
-        part
-        for run in runs
-        for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 3 and word == "and" else map(str, run))
-    ]
-    *most, last = parts
-    return f"{', '.join(most)} {word} {last}" if most else last
 
 
 def _undecided(found: Interval) -> str:

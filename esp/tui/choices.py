@@ -47,7 +47,7 @@ def _choice(explored: Explored, rank: int) -> ChoiceRow:
         rank=rank,
         formats=tuple(explored.formats.items()),
         asked_grid=explored.grid,
-        directives=explored.directives,
+        directives=explored.pasted,
     )
 
 

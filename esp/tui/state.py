@@ -148,7 +148,7 @@ def opened(
         machine_slider(LOAD, "load", "network load by others", scenario.load),
         machine_slider(BANDWIDTH, "bandwidth", "bandwidth of the network", scenario.bandwidth),
         machine_slider(LATENCY, "latency", "latency of a message", scenario.latency),
-        machine_slider(SPEED, "cpu speed", "processor speed", scenario.processor_speed),
+        machine_slider(SPEED, "processor speed", "speed of the processors", scenario.processor_speed),
         procs_slider(procs),
     )
     values = tuple((name.lower(), value) for name, value in request.values.items())

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from aag.ir.units import SourceFile
 from aag.source.joining import COLUMNS
+from esp.errors import PredictionError
 from esp.tools import call, tool
 from esp.validate.concurrent import with_plain_heads
 from esp.validate.given import GivenInput
@@ -116,4 +117,14 @@ def compiled(
 
 def _run(program: Path, limit_s: float, given: GivenInput) -> str:
     given.put(program.parent)
-    return call([str(program)], "the serial program fails", program.parent, limit_s=limit_s, text=given.text)
+    try:
+        return call([str(program)], "the serial program fails", program.parent, limit_s=limit_s, text=given.text)
+    except PredictionError as error:
+        error.why = error.why.partition("\nError termination.")[0].rstrip()  # addresses in a stripped program
+        if _ENDED.search(error.why):
+            error.hint = "Give all that the program reads with --input FILE; --set is for predictions only."
+        raise
+
+
+_ENDED = re.compile(r"file = 'stdin'\)\s*Fortran runtime error: End of file")
+"""What gfortran prints where the standard input has too few values."""

@@ -58,6 +58,12 @@ def test_proposals_for_bundled_programs(esp, root, name, depth):
     assert not failures(esp, ("run", f"{name}.hpf", *small), depth)
 
 
+def test_proposals_where_there_is_no_array(esp, tmp_path):
+    (tmp_path / "scalars.f90").write_text("program p\n  real :: x\n  read *, x\n  print *, 2*x\nend program p\n")
+    for words in (("run",), ("run", "--procs", "4"), ("whatif", "--procs", "4", "--bandwidth", "x2")):
+        assert not failures(esp, (words[0], "scalars.f90", *words[1:]), 2)
+
+
 @pytest.mark.parametrize("depth", [2, pytest.param(3, marks=pytest.mark.truth)])
 @pytest.mark.parametrize(
     "words",

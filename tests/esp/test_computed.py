@@ -1,5 +1,8 @@
 """Values that decide the flow are computed, announced and remembered. Trip counts and totals are those of gfortran."""
 
+import shutil
+import subprocess
+
 import pytest
 
 import esp
@@ -229,3 +232,35 @@ def test_scalars_that_decide_more_are_asked_for(statement, tmp_path):
     (tmp_path / "p.hpf").write_text(PIVOT.format(statement))
     with pytest.raises(UnresolvedError, match="row"):
         esp.predict(tmp_path / "p.hpf", procs=4)
+
+
+HALVED = """\
+program p
+  {of} :: x
+  integer :: k
+  real :: a(8)
+!hpf$ distribute a(block)
+  a = 1.0
+  k = 0
+  read *, x
+  do while (x > 3)
+    x = x/2
+    k = k + 1
+  end do
+  print *, k
+end program p
+"""
+
+
+@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
+@pytest.mark.parametrize("of", ["real", "real(8)", "integer"])
+@pytest.mark.parametrize("written", ["100", "25.0"])
+def test_a_given_value_has_the_type_of_its_variable(of, written, tmp_path):
+    """100 is halved 6 times as a real variable and 5 times as an integer; gfortran counts."""
+    text = HALVED.format(of=of)
+    (tmp_path / "p.f90").write_text(text)
+    subprocess.run(["gfortran", tmp_path / "p.f90", "-o", tmp_path / "p"], check=True)
+    given = written.removesuffix(".0") if of == "integer" else written
+    done = subprocess.run([tmp_path / "p"], input=given, capture_output=True, text=True, check=True)
+    value = float(written) if "." in written else int(written)
+    assert esp.predict(text, procs=2, x=value).iterations == int(done.stdout)

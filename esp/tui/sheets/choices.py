@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from esp.explore.ties import certainty, timing
+from esp.incomplete import reasons
 from esp.output.figures import grid
 from esp.output.numbers import percentages, seconds
+from esp.output.partial import NOT_RANKED, partial_text
 from esp.output.sureness import against
 from esp.prediction import Prediction, first, four
 from esp.tui.lines import Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
@@ -86,7 +88,8 @@ def sheet(state: State, width: int) -> Sheet:
         if with_shares:
             cells += _shares(state, choice)
         old = state.slow and choice.key not in state.fresh
-        lines.append(layout.line([str(rank_of[choice.key]), *cells], choice.key, "old" if old else ""))
+        rank = "-" if bounds_only(state) else str(rank_of[choice.key])
+        lines.append(layout.line([rank, *cells], choice.key, "old" if old else ""))
     more = [joined([(f" {state.left_out} more were not tried", "faint")])] if state.left_out else []
     found = Sheet(layout.heading(), tuple(lines)).narrowed(state.wanted.get("choices", ""))
     return Sheet(found.heading, (*found.lines, *more))
@@ -186,12 +189,8 @@ def sentences(state: State, width: int) -> list[SheetLine]:
     told += [(f"{whole_time(found)}{',' if standing else ''}", ""), *standing]
     shown = wrapped(told, width, 2)
     if bounds_only(state):
-        return [
-            *shown,
-            *wrapped(
-                words("the predictions are incomplete: their order may be wrong, nothing to paste", "bad"), width, 2
-            ),
-        ]
+        why = "" if found.complete else f"{partial_text(reasons([found]))}; "
+        return [*shown, *wrapped(words(f"{why}{NOT_RANKED}", "bad"), width, 2)]
     if choice.directives and found.fits:
         paste = [(each, "directive") for each in choice.directives]
         shown += wrapped([*words("to paste (y copies):", "faint"), *paste], width, 2)
@@ -215,4 +214,14 @@ def _standing(state: State, found: Prediction) -> list[Piece]:
         return words("comparing ...", "faint")
     if best is None or first(found.time_s) <= best:
         return same or [("fastest", "good")]
-    return [*words(f"{change(first(found.time_s), best)[0]} on the fastest{';' if same else ''}"), *same]
+    return [*words(f"{_apart(first(found.time_s), best)}{';' if same else ''}"), *same]
+
+
+def _apart(time_s: float, best_s: float) -> str:
+    """How far a choice is behind the fastest."""
+    behind, role = change(time_s, best_s)
+    if role == "faint":
+        return "as fast as the fastest"
+    if behind.startswith("x"):
+        return f"{behind.removeprefix('x')} times as long as the fastest"
+    return f"{behind.removeprefix('+')} slower than the fastest"

@@ -21,7 +21,9 @@ def sheet(state: State, width: int) -> Sheet:
     """A is the selected choice, B what `beside` says."""
     one, pinned = prediction(state), beside(state)
     if one is None or pinned is None:
-        return Sheet(None, (joined([("There is no second predicted choice to compare with.", "faint")]),))
+        return Sheet(
+            None, tuple(wrapped(words("There is no second predicted choice to compare with.", "faint"), width))
+        )
     other = pinned.prediction
     shares = width >= _WITH_SHARES
     time = 8 if one.complete and other.complete else 8 + len(INCOMPLETE)

@@ -68,7 +68,7 @@ def change(now_s: float, before_s: float) -> Piece:
         return "same", "faint"
     role = "good" if ratio < 1 else "bad"
     if ratio >= 10:
-        return f"x{significant(ratio, 2)}", role
+        return f"x{significant(ratio)}", role
     percent = 100 * (ratio - 1)
     return (f"{percent:+.1f}%" if abs(percent) < 1 else f"{percent:+.0f}%"), role
 

@@ -10,7 +10,7 @@ from esp.tui.lines import Piece, SheetLine, fitted, joined
 from esp.tui.question import Failure
 from esp.tui.sheets.figures import ROLES, bar, change, stale, whole_time
 from esp.tui.sliders import PROCS, Slider
-from esp.tui.state import VIEWS, State, View, base, choice_of, outcome, prediction, sort_of
+from esp.tui.state import VIEWS, State, View, base, bounds_only, choice_of, outcome, prediction, sort_of
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -93,10 +93,15 @@ def tabs(state: State, width: int) -> SheetLine:
         (label, "tab-on" if view == state.view else "tab") for label, (_, view) in zip(labels, _NUMBERED, strict=True)
     ]
     number = f"{plural(len(state.choices), 'choice')}" if state.choices else "choices"
-    left: list[Piece] = [(f" {number}", "pane"), (f" by {sort_of(state, 'choices')}", "faint")]
+    left: list[Piece] = [(f" {number}", "pane"), (_order(state), "faint")]
     if state.wanted.get("choices"):
         left = [(" choices", "pane"), (f" /{state.wanted['choices']}", "marked")]
     return SheetLine((*fitted(left, max(0, width - sum(map(len, labels)))), *found))
+
+
+def _order(state: State) -> str:
+    by = sort_of(state, "choices")
+    return " not ranked" if by == "time" and bounds_only(state) else f" by {by}"
 
 
 _NUMBERED = tuple(enumerate(VIEWS, 1))
@@ -114,10 +119,14 @@ def tab_at(state: State, width: int, column: int) -> View | None:
     return None
 
 
-_LABEL = 10
+_LABELS = (15, 10)
+"""Columns for the name of a slider: where there is room, and where there is little."""
+_SHORT = {"processor speed": "proc speed"}
+"""Names where there is little room."""
 _EFFECT = 6
 """Columns for what a slider does: ``+453%``."""
-_TRACK_FROM = _LABEL + 1
+_LEAST_TRACK = 6
+"""Columns of a track beside which names are written in full."""
 
 
 def slider(each: Slider, width: int, *, focused: bool, effect: Piece = ("", "")) -> SheetLine:
@@ -132,7 +141,9 @@ def slider(each: Slider, width: int, *, focused: bool, effect: Piece = ("", ""))
             track.append(("┼", "track"))
         else:
             track.append(("━" if column < knob else "─", "passed" if column < knob else "track"))
-    label = f"{each.label[:_LABEL]:<{_LABEL}}"
+    room = _label(each, width)
+    name = each.label if room >= len(each.label) else _SHORT.get(each.label, each.label)
+    label = f"{name[:room]:<{room}}"
     value = f" {each.value:<{_value(each)}}"
     name_role = "label-on" if focused else "label"
     shown = (value, "moved" if each.moved else "")
@@ -142,14 +153,20 @@ def slider(each: Slider, width: int, *, focused: bool, effect: Piece = ("", ""))
 def notch_at(each: Slider, width: int, column: int) -> int | None:
     """The notch below a column; None beside the track."""
     length = _track(each, width)
-    at = column - _TRACK_FROM
+    at = column - _label(each, width) - 1
     if not 0 <= at < length:
         return None
     return round(at * (len(each.notches) - 1) / max(1, length - 1))
 
 
 def _track(each: Slider, width: int) -> int:
-    return max(4, width - _TRACK_FROM - _value(each) - 1 - _EFFECT)
+    return max(4, width - _label(each, width) - 1 - _value(each) - 1 - _EFFECT)
+
+
+def _label(each: Slider, width: int) -> int:
+    """Columns for the name."""
+    full, short = _LABELS
+    return full if width - full - 1 - _value(each) - 1 - _EFFECT >= _LEAST_TRACK else short
 
 
 def _value(each: Slider) -> int:

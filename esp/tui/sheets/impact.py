@@ -11,7 +11,7 @@ from esp.tui.state import State, choice_of, prediction
 if TYPE_CHECKING:
     from esp.explore.impact import Swing
 
-_LABEL = 12
+_LABEL = 15
 _LEAST_BAR = 9
 """Columns of the bar from which there is one."""
 
@@ -24,7 +24,7 @@ def sheet(state: State, width: int) -> Sheet:
     shown = state.impact if state.impact is not None and state.impact.key == state.selected else None
     if shown is None:
         return Sheet(None, (joined([(" changing one thing at a time ...", "spinner")]),))
-    fields = [Field("change", _LABEL, "<"), Field("faster", 9), Field("slower", 10)]
+    fields = [Field("change", _LABEL, "<"), Field("faster", 11), Field("slower", 11)]
     bar = width - sum(each.width + each.gap for each in fields)
     if bar >= _LEAST_BAR:
         fields.insert(2, Field("", bar, "<"))

@@ -174,5 +174,4 @@ def window_text(state: State) -> str:
         return ""
     low, high = (share * course.end_s for share in state.window)
     found = seen_messages(course, low, high)
-    under_way = plural(int(found.size), "message")
-    return f"{seconds(low)} to {seconds(high)} of {seconds(course.end_s)}, {under_way} under way"
+    return f"{seconds(low)} to {seconds(high)} of {seconds(course.end_s)}, {plural(int(found.size), 'message')}"

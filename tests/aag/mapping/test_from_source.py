@@ -278,3 +278,52 @@ def test_mutated_directives_give_layouts_or_diagnostics():
             codes |= {each.code for each in error.diagnostics}
     # Both outcomes, and errors of this room among them.
     assert {"layouts", "E302", "E305", "E306", "E314"} <= codes
+
+
+LOOPING = """\
+program p
+  integer, parameter :: n = 8
+  integer :: it
+  real :: a(n), err, old, tol
+!HPF$ DISTRIBUTE a(BLOCK)
+  read *, tol
+  a = 1.0
+  err = 1.0
+  it = 0
+  {head}
+    {leave}
+    old = dot_product(a, a)
+    a = 0.9*a
+    err = max(old - dot_product(a, a), 0.0)
+    it = it + 1
+  end do
+end program p
+"""
+
+CONDITION = "err > tol .and. it < 20"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOOPING.format(head=f"do while ({CONDITION})", leave="a(1) = 2.0"),
+        LOOPING.format(head="do", leave=f"if (.not. ({CONDITION})) exit"),
+        LOOPING.format(head="do i = 1, 20", leave="if (sqrt(err) <= tol) exit"),
+    ],
+)
+def test_no_value_stands_for_what_a_loop_changes_until_it_ends(text):
+    """One value would end it at once, or never."""
+    for name in ("err", "old"):
+        with pytest.raises(SourceError, match=f"{name} decides when the loop in line 10 ends, and changes in it"):
+            layouts_of(text, values={name: 0.0})
+    assert layouts_of(text, values={"tol": 0.1}).arrays["a"].elements == 8
+
+
+def test_a_given_size_that_the_program_assigns_is_noted():
+    computed = "n = 8\n  n = 9"
+    noted = [
+        each.message for each in layouts_of(ALLOCATED.format(computed), values={"n": 7}).notes if each.code == "W291"
+    ]
+    lines = [at for at, line in enumerate(ALLOCATED.format(computed).splitlines(), 1) if line.startswith("  n = ")]
+    assert noted == [f"n = 7 in all sizes, as given, although lines {lines[0]} and {lines[1]} assign it"]
+    assert "W291" not in {each.code for each in layouts_of(ALLOCATED.format("read *, n"), values={"n": 7}).notes}

@@ -135,8 +135,8 @@ ERRORS = {
         "program p\nx = 1\nreal y\nend\n",
         [
             (
-                "x.f90:3:1: E120 this statement cannot be read as Fortran"
-                " (check its spelling; declarations come before the first executable statement)"
+                "x.f90:3:1: E120 this declaration comes after an executable statement"
+                " (move it in front of the first executable statement)"
             )
         ],
     ),
@@ -948,3 +948,8 @@ def test_trees_of_another_shape_are_set_aside(monkeypatch, read):
             for line in (3, 4)
         ),
     ]
+
+
+def test_a_machine_is_no_program_whatever_its_text_looks_like(problems):
+    (told,) = problems("format: 1\nname: m  ! as in free form\nx = 1\n", "m.yaml")
+    assert told.startswith("m.yaml:1: E103 this is not a program but a YAML file, such as a machine (give the program")

@@ -42,6 +42,20 @@ def test_refused(esp, words, told, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("graph pi.hpf", "'pi.hpf' is not a graph: expected aag, saag or sag. Write `esp graph aag pi.hpf`."),
+        ("plot pi.hpf", "expected timeline, messages or balance. Write `esp plot timeline pi.hpf`."),
+        ("show loop pi.hpf", "'loop' is not a stage: expected ir, layouts, loops, node, aag or saag."),
+    ],
+)
+def test_the_kind_that_is_missing_is_named(esp, words, told):
+    code, _, err = esp(*shlex.split(words))
+    assert code == 2
+    assert told in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "run pi --procs 2 -o l.txt",

@@ -10,7 +10,8 @@ import esp
 from esp.cli.main import main
 from esp.explore import advise as search
 from esp.explore.advise_reasons import MOST, reasons
-from esp.output.advise import advice_json, advice_text
+from esp.output.advise import advice_text
+from esp.output.advise_data import advice_json
 from esp.output.screen import Screen
 from tests.esp.explore.test_advise_alignments import TRANSPOSED
 

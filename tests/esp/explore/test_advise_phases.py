@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import esp
 from esp import api
 from esp.explore.advise_phases import _cheapest, _moves, _Unit, moving_s
-from esp.output.advise import advice_json
+from esp.output.advise_data import advice_json
 
 PARTS = """\
 program two

@@ -8,6 +8,7 @@ import pytest
 import esp
 from esp import api
 from esp.errors import PredictionError, UsageError
+from esp.explore.advise_alignments import alignments_of
 from esp.explore.choices import MOST_GRIDS, choices_of, distributed_by, normal, split
 
 PROGRAM = """\
@@ -91,6 +92,66 @@ def test_without_directives_the_largest_arrays_are_distributed():
     assert distributed.targets[0].sizes == ("n", "m")
     choices, _ = choices_of(distributed, named=[{"": "(*,block)"}])
     assert choices[0].directives[-1] == "!HPF$ DISTRIBUTE (*,BLOCK) ONTO PROCS :: A, B"
+
+
+ALLOCATED = {
+    "a variable of a module": """\
+module fields
+  integer :: n = 24
+  real, allocatable :: a(:, :)
+!hpf$ distribute a(block, block)
+contains
+  subroutine setup()
+    allocate (a(n, 2*n))
+    a = 1.0
+  end subroutine setup
+end module fields
+program p
+  use fields
+  call setup()
+  print *, sum(a)
+end program p
+""",
+    "a variable that is assigned once": """\
+program p
+  integer :: n
+  real, allocatable :: a(:, :)
+!hpf$ distribute a(block, block)
+  n = 24
+  allocate (a(n, 2*n))
+  a = 1.0
+  print *, sum(a)
+end program p
+""",
+    "a variable that a loop computes": """\
+program p
+  integer :: n, k
+  real, allocatable :: a(:, :)
+!hpf$ distribute a(block, block)
+  n = 3
+  do k = 1, 3
+    n = 2*n
+  end do
+  allocate (a(n, 2*n))
+  a = 1.0
+  print *, sum(a)
+end program p
+""",
+}
+
+
+@pytest.mark.parametrize("text", ALLOCATED.values(), ids=ALLOCATED.keys())
+def test_what_is_allocated_can_be_distributed_in_other_ways(text):
+    """24 x 48 in each; so a comparison finds what a prediction finds."""
+    source, machine, request = api.read_source(text), api.load_machine("ipsc860"), api.Request(procs=8)
+    found = distributed_by(source, machine, request)
+    assert [(each.name, each.extents, each.written) for each in found.targets] == [("a", (24, 48), "(BLOCK,BLOCK)")]
+    assert found.targets[0].sizes == ()  # none that a user may set without saying that it overrides the program
+    alignments, _ = alignments_of(source, machine, request, found)
+    assert alignments
+    compared = esp.compare(text, procs=8)
+    assert len(compared.ranked) == 12
+    assert compared.ranked[0].prediction.time_s <= esp.predict(text, procs=8).time_s
 
 
 def test_without_arrays_there_is_nothing_to_distribute():

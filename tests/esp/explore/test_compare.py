@@ -355,6 +355,59 @@ def test_the_table_fits_and_ends_with_the_next_command(capsys, monkeypatch):
     assert f"{best} on 8 processors" in capsys.readouterr().out
 
 
+SWEEPS = """program sweeps
+  integer, parameter :: n = 16
+  real :: u(n, n)
+  integer :: i, j
+!HPF$ DISTRIBUTE u(BLOCK, *)
+  u = 1.0
+  do while (maxval(u) < 1.0e6)
+    do j = 2, n
+      do i = 2, n
+        u(i, j) = u(i-1, j) + u(i, j-1)
+      end do
+    end do
+  end do
+  print *, sum(u)
+end program sweeps
+"""
+"""Only under some distributions do the owners run the loop over i one after the other."""
+
+
+def test_what_only_some_choices_assume_is_said_with_their_numbers(capsys, tmp_path):
+    (tmp_path / "sweeps.f90").write_text(SWEEPS)
+    words = ["compare", str(tmp_path / "sweeps.f90"), "--procs", "4", "--set", "trips_7=3", "--size", "none"]
+    assert main([*words, "--json"]) == 0
+    choices = json.loads(capsys.readouterr().out)["choices"]
+    for each in choices:
+        alone = esp.predict(SWEEPS, procs=4, trips_7=3, distribute=each["distribute"], grid=each["grid"])
+        expected = {(found.code, (found.span and found.span.line) or None) for found in alone.assumptions}
+        assert {(found["code"], found["line"]) for found in each["assumptions"]} == expected
+    inner = [each["rank"] for each in choices if any(found["line"] == 9 for found in each["assumptions"])]
+    assert 0 < len(inner) < len(choices)
+    assert 1 not in inner
+    assert main(words) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    named = re.search(r"the loop over i read [^()]*\(line 9; choices ([^)]*)\)", told)[1]
+    spans = [each.split(" to ") for each in re.split(r", | and ", named)]
+    assert [at for span in spans for at in range(int(span[0]), int(span[-1]) + 1)] == inner
+    assert "assumed nothing" not in told
+
+
+def test_what_only_the_slower_program_assumes_is_said(capsys, tmp_path):
+    loop = "do while (a(1) > 0.5 .and. k < 40)\n  a = 0.9*a\n  k = k + 1\nend do\n"
+    for name, body in (("quick", "a = 2.0\n"), ("slow", f"a = 1.0\nk = 0\n{loop}")):
+        text = (
+            f"program p\nreal :: a(64)\ninteger :: k\n!HPF$ DISTRIBUTE a(BLOCK)\n{body}print *, a(1)\nend program p\n"
+        )
+        (tmp_path / f"{name}.f90").write_text(text)
+    words = ["compare", str(tmp_path / "quick.f90"), str(tmp_path / "slow.f90"), "--procs", "4", "--budget", "0"]
+    assert main(words) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "assuming all 40 iterations" in told
+    assert "slow.f90:7; program 2)" in told.replace("slow.f90: 7", "slow.f90:7")
+
+
 def test_json_and_csv_say_the_same(capsys):
     assert main(["compare", "laplace_bb", "--procs", "8", "--set", "n=64", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

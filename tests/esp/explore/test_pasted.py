@@ -3,6 +3,7 @@
 import pytest
 
 import esp
+from aag.mapping.resolve import CONTRADICTED
 
 SEVERAL = """program several
   implicit none
@@ -40,21 +41,78 @@ end program waves
 """
 
 
-def pasted(text, directives, replaced):
-    """The text with the directives where the first of the replaced lines is."""
-    gone = {each.line for each in replaced}
-    lines = []
-    for number, line in enumerate(text.splitlines(), 1):
-        lines += directives if number == min(gone) else []
-        lines += [] if number in gone else [line]
-    return "\n".join(lines) + "\n"
+UNITS = """program units
+  integer, parameter :: n = 64
+  real :: a(n, n), b(n, n)
+  common /grids/ a, b
+!HPF$ DISTRIBUTE a(BLOCK, *)
+!HPF$ ALIGN b(i, j) WITH a(i, j)
+  a = 1.0
+  b = 2.0
+  call step
+  call step
+  print *, sum(a)
+end program units
+subroutine step
+  integer, parameter :: n = 64
+  real :: u(n, n), v(n, n), w(n, n)
+  common /grids/ u, v
+!HPF$ PROCESSORS p(8)
+!HPF$ DISTRIBUTE u(BLOCK, *) ONTO p
+!HPF$ ALIGN v(i, j) WITH u(i, j)
+!HPF$ DISTRIBUTE w(*, CYCLIC)
+  w = 2*u
+  v(2:n-1, :) = u(1:n-2, :) + w(3:n, :)
+  call swap
+end subroutine step
+subroutine swap
+  integer, parameter :: n = 64
+  real :: a(n, n), b(n, n)
+  common /grids/ a, b
+!HPF$ DISTRIBUTE a(BLOCK, *)
+!HPF$ ALIGN b(i, j) WITH a(i, j)
+  a(:, 2:n) = b(:, 1:n-1)
+end subroutine swap
+"""
+"""Several units map arrays of a common block, one of them under other names, and one has a local array."""
+
+TEMPLATES = """program templates
+  integer, parameter :: n = 64
+  real :: a(n, n)
+!HPF$ TEMPLATE t(n, n)
+!HPF$ DISTRIBUTE t(BLOCK, *)
+!HPF$ ALIGN a(i, j) WITH t(i, j)
+  a = 1.0
+  call step
+  print *, sum(a)
+contains
+  subroutine step
+    real :: w(n, n)
+!HPF$ TEMPLATE t(n, n)
+!HPF$ DISTRIBUTE t(*, CYCLIC)
+!HPF$ ALIGN w(i, j) WITH t(i, j)
+    w = a
+    a(2:n, :) = w(1:n-1, :)
+  end subroutine step
+end program templates
+"""
+
+
+def pasted(text, choice):
+    """The text with the directives of each unit where the first of the lines is that they replace."""
+    lines = dict(enumerate(text.splitlines(), 1))
+    for each in (choice, *choice.elsewhere):
+        where = min(span.line for span in each.replaced)
+        lines |= {span.line: None for span in each.replaced}
+        lines[where] = "\n".join(each.directives)
+    return "\n".join(line for line in lines.values() if line is not None) + "\n"
 
 
 FIRST = {"first": ["(BLOCK,BLOCK)", "(*,CYCLIC)"]}
-SOON = ("module-all", "several-one for all", "several-some of one")
+SOON = ("module-all", "several-one for all", "several-some of one", "units-all", "templates-one for all")
 CASES = [
     pytest.param(text, distribute, id=f"{name}-{what}", marks=() if f"{name}-{what}" in SOON else pytest.mark.truth)
-    for name, text in (("several", SEVERAL), ("module", MODULE))
+    for name, text in (("several", SEVERAL), ("module", MODULE), ("units", UNITS), ("templates", TEMPLATES))
     for what, distribute in (("all", None), ("one for all", "(BLOCK,BLOCK)"), ("some of one", FIRST))
 ]
 """Advice of all for `SEVERAL` is below."""
@@ -63,13 +121,15 @@ CASES = [
 @pytest.mark.parametrize(("text", "distribute"), CASES)
 def test_every_choice_has_the_time_that_it_gives_when_pasted(text, distribute):
     if isinstance(distribute, dict):
-        distribute = {"a" if text is SEVERAL else "u": distribute["first"]}
+        first = {SEVERAL: "a", MODULE: "u", UNITS: "a", TEMPLATES: "t"}[text]
+        distribute = {first: distribute["first"]}
     found = esp.compare(text, procs=8, size="none", distribute=distribute)
     choices = [each for each in found.ranked if each.choice.directives][:6]
     assert choices
     for each in choices:
-        again = pasted(text, each.choice.directives, each.choice.replaced)
+        again = pasted(text, each.choice)
         assert esp.predict(again).time_s == each.time_s, again
+        assert not [told for told in esp.predict(again).assumptions if told.code == CONTRADICTED]
 
 
 @pytest.mark.parametrize("distribute", [None, {"a": ["(BLOCK,BLOCK)", "(*,CYCLIC)"]}])
@@ -77,14 +137,14 @@ def test_advice_has_the_time_that_it_gives_when_pasted(distribute):
     found = esp.advise(SEVERAL, procs=8, distribute=distribute)
     best = found.best.candidate
     assert best.directives
-    assert esp.predict(pasted(SEVERAL, best.directives, best.replaced)).time_s == found.best.time_s
+    assert esp.predict(pasted(SEVERAL, best)).time_s == found.best.time_s
 
 
 def test_an_alignment_of_the_command_is_pasted_too():
     found = esp.compare(SEVERAL, procs=8, size="none", align="c(i) WITH b(i,*)", distribute={"a": "(*,CYCLIC)"})
     best = next(each for each in found.ranked if "PROCESSORS" in str(each.choice.directives))
     assert "!HPF$ ALIGN C(I) WITH B(I,*)" in best.choice.directives
-    assert esp.predict(pasted(SEVERAL, best.choice.directives, best.choice.replaced)).time_s == best.time_s
+    assert esp.predict(pasted(SEVERAL, best.choice)).time_s == best.time_s
 
 
 def test_the_command_names_the_lines_that_the_directives_replace():

@@ -1,5 +1,8 @@
 """Which of two choices is faster, and how sure that is: scenarios made by hand (Def 19)."""
 
+import itertools
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -101,10 +104,26 @@ def test_far_choices_and_missing_scenarios_are_named():
     assert not found.tried
     assert ranking(found) == [
         "1 and 3 are equal within 2%",
-        "the ranges of the estimated figures are not tried",
+        "1 is faster than 2 with the given figures; the ranges of the estimated figures are not tried",
         "1 is more than 3 times as fast as 4 to 7",
     ]
     assert ranking(certainty([timing(1.0)])) == []
+
+
+def test_every_choice_is_in_one_group():
+    """The choice of the source, say, is never left out because its scenarios were not tried."""
+    times = [1.0, 1.01, 1.03, 1.1, 1.2, 2.0, 5.0]
+    for known in itertools.product([True, False], repeat=3):
+        made = [timing(1.0, 1.0)] + [
+            timing(each, each * np.ones(SCENARIOS)) if known[at % 3] else timing(each)
+            for at, each in enumerate(times[1:])
+        ]
+        found = certainty(made)
+        groups = (found.equal, found.close, found.slower, found.far, found.untried)
+        ranks = [rank for group in groups for rank in group] + [each.rank for each in found.swaps]
+        assert sorted(ranks) == list(range(2, len(times) + 1))
+        text = " ".join(ranking(found))
+        assert all(re.search(rf"\b{rank}\b| to ", text) for rank in ranks)
 
 
 def test_a_comparison_holds_the_same_scenarios_against_each_other():

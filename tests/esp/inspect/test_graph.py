@@ -184,7 +184,7 @@ def test_the_suffix_says_the_format(suffix, start, esp, tmp_path):
         (["sag", "ipsc860", "--procs", "4"], "--procs: the graph of a machine has no processors to choose."),
         (["sag", "laplace"], "laplace: file not found"),
         (["aag", "laplace", "--procs", "1,2"], "--procs: a graph takes one processor count."),
-        (["tree", "laplace"], "invalid choice: 'tree'"),
+        (["tree", "laplace"], "'tree' is not a graph: expected aag, saag or sag"),
     ],
 )
 def test_wrong_use(words, message, esp):

@@ -1,6 +1,9 @@
 """A prediction that leaves something out says so, and why, in every view."""
 
+import csv
+import io
 import json
+import re
 
 import pytest
 
@@ -172,3 +175,13 @@ def test_json_names_the_reasons(program, capsys):
 def test_a_missing_subroutine_has_a_way_out(call, hint):
     found = esp.predict(f"program p\n  call {call}\nend program p\n", procs=2)
     assert [each.hint for each in left_out(found)] == [hint]
+
+
+@pytest.mark.parametrize("command", ["compare", "advise"])
+def test_what_is_not_ranked_has_no_numbers(command, program, capsys):
+    _, told = _run(capsys, command, program, "--procs", "4", "--partial")
+    marks = re.findall(r"^ *(\S+) .*\(BLOCK", told, re.MULTILINE)
+    assert set(marks) == {"-", "-*"}
+    if command == "compare":
+        _, told = _run(capsys, command, program, "--procs", "4", "--partial", "--csv")
+        assert {each["rank"] for each in csv.DictReader(io.StringIO(told))} == {""}

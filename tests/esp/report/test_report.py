@@ -185,6 +185,21 @@ def test_a_program_without_arrays_has_a_page(esp):
     assert "if (i < 50 .and. s >= 0.0)" in words(section(parsed(out), "source"))
 
 
+def test_where_nothing_is_distributed_no_work_is_spread(esp):
+    replicated = "program p\n  real :: a(64)\n  a = 1.0\n  a = 2.0*a\nend program p\n"
+    code, out, _ = esp("report", "-", "--procs", "4", "-q", stdin=replicated)
+    assert code == 0
+    header = words(next(parsed(out).iter("header")))
+    assert "No message is sent; each processor does all the work." in header
+    assert "spread evenly" not in header
+
+
+def test_the_page_says_as_run_how_sure_the_time_is(page, esp):
+    told = " ".join(esp("run", "laplace", "--procs", "8")[1].split())
+    sure = re.search(r"trust (\S+ m?s to \S+ m?s in 90% of the scenarios; .*? model error \d+%)", told)[1]
+    assert sure in " ".join(words(section(parsed(page), "assumptions")).split())
+
+
 def test_a_number_that_does_not_fit_is_told(esp):
     source = (
         "program p\n  real :: a(16)\n!HPF$ PROCESSORS q(4)\n!HPF$ DISTRIBUTE a(BLOCK(4)) ONTO q\n"
@@ -223,6 +238,8 @@ def test_a_partial_page_shows_bounds_and_concludes_nothing(esp):
     tree = parsed(out)
     shown = section(tree, "distributions")
     ranked = [row for row in rows(shown)[1:] if row[0] != "-"]
+    assert {row[0] for row in ranked} == {""}
+    assert not [each for each in tree.iter("tr") if each.get("class") == "best"]
     assert [row[1] for row in ranked] == [each["choice"] for each in told["choices"]]
     assert all(row[3].endswith(" incomplete") for row in ranked)
     assert list(shown.iter("pre")) == []

@@ -107,7 +107,7 @@ def test_pictures(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("fig99",), "invalid choice: 'fig99'"),
+        (("fig99",), "'fig99' is not a name: expected table3, fig10"),
         (("fig18", "--only", "pi"), "--only: it belongs to table3."),
         (("--most", "9"), "--most: it belongs to table3."),
         (("table3", "--plot", "x.svg"), "--plot: only figures are drawn."),

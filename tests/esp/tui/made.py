@@ -131,7 +131,7 @@ class Made:
     def impact(self, question, key, base_s):
         """Round shares of the time."""
         swings = (
-            Swing(name="cpu speed", less="x0.5", less_s=1.7 * base_s, more="x2", more_s=0.65 * base_s),
+            Swing(name="processor speed", less="x0.5", less_s=1.7 * base_s, more="x2", more_s=0.65 * base_s),
             Swing(name="bandwidth", less="x0.5", less_s=1.2 * base_s, more="x2", more_s=0.9 * base_s),
             Swing(name="processors", less="4", less_s=None, more="16", more_s=0.96 * base_s),
             Swing(name="load", less="0%", less_s=None, more="30%", more_s=1.03 * base_s),

@@ -342,7 +342,7 @@ def test_what_matters_is_what_separate_predictions_say(opened, given):
     assert swings["bandwidth"].less_s == pytest.approx(time_s(bandwidth=half))
     assert swings["bandwidth"].more_s == pytest.approx(time_s(bandwidth=twice))
     assert swings["latency"].more_s == pytest.approx(time_s(latency="x2"))
-    assert swings["cpu speed"].less_s == pytest.approx(time_s(processor_speed="x0.5"))
+    assert swings["processor speed"].less_s == pytest.approx(time_s(processor_speed="x0.5"))
     assert swings["memory speed"].more_s == pytest.approx(time_s(memory_speed="x2"))
     assert swings["load"].more_s == pytest.approx(time_s(load="50%" if given.get("load") else "30%"))
     assert swings["load"].less_s == (pytest.approx(time_s(load="0%")) if given.get("load") else None)
