@@ -169,6 +169,8 @@ def _deciding(units: Iterable[Unit], ends: Collection[int]) -> Iterator[Expr]:
         yield from (each.initial for each in unit.entities if each.initial is not None)
         for statement in walk_statements(unit.body):
             whole = not isinstance(statement, s.Assign | s.Io | s.Allocate | s.CallStmt)
+            if isinstance(statement, s.CallStmt) and statement.cost is not None:
+                yield from (each.amount for each in statement.cost.terms)
             for expr in own_expressions(statement):
                 if whole and id(expr) not in ends:
                     yield expr

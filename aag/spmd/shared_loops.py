@@ -83,9 +83,10 @@ def shared(lowering: Lowering, statement: ir.Do) -> SharedLoop:
     inside = list(walk_statements(statement.body))
     _check(lowering, statement, inside)
     index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
-    changes = frozenset(_changed(inside))
-    if statement.var in changes or index.reads & changes:
+    assigned = frozenset(_changed(inside))
+    if statement.var in assigned or index.reads & assigned:
         raise Unsupported("the body changes the bounds of the loop")
+    changes = assigned | {one.name for each in inside if isinstance(each, ir.Forall) for one in each.indices}
     mentions = list(_Mentions(lowering, changes, index).of(statement.body, (index,), conditional=False))
     written = {each.element.name for each in mentions if each.is_target}
     if not written:
@@ -95,7 +96,7 @@ def shared(lowering: Lowering, statement: ir.Do) -> SharedLoop:
         if each.element.name in written and not _is_own(lowering, each.element, home):
             raise Unsupported(f"an iteration uses elements of {each.element.name} that are not its own")
     names = _reduced(lowering, statement, inside)
-    _check_private(lowering, statement, changes - written - names.keys())
+    _check_private(lowering, statement, assigned - written - names.keys())
     reads = [_use(lowering, each, home, changes, index) for each in mentions if each.element.name not in written]
     partials = tuple(Partial.of(lowering, into, operation) for into, operation in names.values())
     own = {each.into.name: each.name for each in partials}

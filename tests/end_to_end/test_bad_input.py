@@ -554,8 +554,8 @@ esp: unrecognized arguments: --bandwith x2. Did you mean --bandwidth?
         2,
         """\
 esp: there is no optimisation 'nix'. Known: hoist, coalesce, redundant,
-     reductions, interchange, invariant, masks, strength, library, pack,
-     aggregate, inline, fuse.
+     reductions, remaps, interchange, invariant, masks, strength, library,
+     pack, aggregate, inline, fuse.
 """,
     ),
     (

@@ -13,6 +13,7 @@ COMMANDS = {
         "compare gauss --procs 4 --set n=12 --distribute (BLOCK(1),*) --distribute (*,BLOCK)",
         "compare gauss --procs 4 --set n=12 --distribute (BLOCK,*) --distribute (*,BLOCK)",
         "compare gauss --procs 4 --set n=12 --distribute (BLOCK,*) --distribute (*,BLOCK) --size n=8,12",
+        "compare laplace --procs 4 --set n=24 --distribute (BLOCK,*) --distribute (*,BLOCK) --size none",
         "compare redblack --procs 8 --distribute (BLOCK,*) --distribute (*,BLOCK) --size none",
     ],
     "esp whatif": ["whatif laplace_bb --procs 4 --set n=24 --bandwidth x2"],
