@@ -236,6 +236,8 @@ class Binder:
             part, entity = names.parts[name], declared[name]
             if not part.is_same:
                 raise Refused(f"its argument {entity.shown} has a mapping, and other bounds than {part.array}")
+            if name in moved:
+                raise Refused(f"its argument {entity.shown} is mapped twice")
             moved.add(name)
             made = names.directive(each)
             assert isinstance(made, d.Align | d.Distribute)

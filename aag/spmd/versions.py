@@ -77,7 +77,7 @@ def _told(
     """A finding for each array that does not move at a remapping."""
     where: dict[tuple[Moving, str, str], set[int]] = {}
     for (statement, state), reasons in still.items():
-        if state not in flow.before[statement]:
+        if state not in flow.before.get(statement, ()):
             continue
         moved = {old for old, _ in versions.moved(state, flow.after[statement, state])}
         for name, why in reasons.items():
@@ -304,7 +304,7 @@ class _Rewriting:
         return (*made, *self._chosen(run))
 
     def _states(self, statement: ir.Stmt) -> States:
-        return self._flow.before[statement] or frozenset({0})  # nothing leads here
+        return self._flow.before.get(statement) or frozenset({0})  # nothing leads here
 
     def _chosen(self, run: Sequence[ir.Stmt]) -> Sequence[ir.Stmt]:
         """Statements that remap nothing: a copy of them for each set of versions."""
@@ -328,7 +328,7 @@ class _Rewriting:
             ]
             return (*assigns, *([_set_state(statement.span, after)] if self._tracked else ()))
 
-        states = self._flow.before[statement]
+        states = self._flow.before.get(statement)
         return self._by_state(statement.span, states, moves) if states else ()
 
     def _around(self, statement: ir.Stmt) -> ir.Stmt:

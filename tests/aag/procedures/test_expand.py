@@ -103,6 +103,11 @@ def test_what_a_dummy_is(call, dummy, statement, expected):
         ),
         (
             "call two(a(:,3))",
+            "subroutine two(x)\nreal x(0:23)\n!hpf$ distribute x(cyclic)\n!hpf$ distribute x(block)\nx = 1\nend subroutine\n",
+            "its argument x is mapped twice",
+        ),
+        (
+            "call two(a(:,3))",
             "subroutine two(x)\nreal x(0:23)\n!hpf$ distribute x(cyclic)\nx = 1\nend subroutine\n",
             "",
         ),

@@ -149,3 +149,8 @@ def test_many_independent_remappings_are_refused_before_they_are_followed():
     found = lowered("".join(parts), head=head)
     assert not found.complete
     assert sum("too many" in each.message for each in found.notes) == len(names)
+
+
+def test_a_remapping_in_a_loop_that_nothing_leads_to_is_left_out():
+    loop = "do i = 1, 3\n!hpf$ redistribute a(*,block)\na = a + i\nend do\n"
+    assert messages(f"a = 1\nreturn\n{loop}") == messages("a = 1\n")
