@@ -99,6 +99,11 @@ class OperationCounter:
                 count["int.add"] += 1  # a step of COUNT, as the reduction of a nest counts it
                 self.expression(mask, used, pure=pure)
                 return
+            case Binary(op="+" | "-" as op, left=left, right=Unary(op="-", operand=right)):
+                self._binary(expr, op, left, right, at)  # the negation turns one into the other
+                self.expression(left, used, pure=pure)
+                self.expression(right, used, pure=pure)
+                return
             case Unary(op=".not."):
                 count["logical"] += 1
             case Unary(op="-"):

@@ -98,6 +98,8 @@ class Operations:
                 return
             case BinaryOpBase():
                 left, operator, right = node.items
+                if str(operator) in "+-":
+                    right = _without_sign(right)
                 self._binary(node, left, str(operator).upper(), right, at)
                 self.expression(left, used)
                 self.expression(right, used)
@@ -324,6 +326,14 @@ def _counting(node: Base) -> Base | None:
     if name != "merge" or len(arguments) != 3 or text_of(arguments[0]) != f"{text_of(arguments[1])}+1":
         return None
     return arguments[2]
+
+
+def _without_sign(node: Any) -> Any:
+    """What a negative term is without its sign, which makes a difference of a sum."""
+    inner = node
+    while isinstance(inner, Fortran2003.Parenthesis):
+        inner = inner.items[1]
+    return inner.items[1] if isinstance(inner, UnaryOpBase) and str(inner.items[0]) == "-" else node
 
 
 def _scaled(form: Linear, factor: int) -> Linear:

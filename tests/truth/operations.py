@@ -65,7 +65,10 @@ class Parser:
             left = self.power()
         while self.next() in BINDS and BINDS[self.next()] >= least:
             operator = self.take()
-            left = (operator, left, self.expression(BINDS[operator] + 1))
+            right = self.expression(BINDS[operator] + 1)
+            if operator in "+-" and right[0] == "neg":  # a compiler makes one of the two operations
+                operator, right = "-+"["+-".index(operator)], right[1]
+            left = (operator, left, right)
         return left
 
     def power(self):

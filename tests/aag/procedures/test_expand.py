@@ -49,6 +49,7 @@ def refusal(text, procedures):
     return call.reason
 
 
+SQUARE = "subroutine two(x)\nreal x(24, 24)\n{}x = 1\nend subroutine\n"
 SWEEP = "subroutine sweep(x, y, m)\ninteger m, i, j\nreal x(m,m), y(m,m)\n{}end subroutine\n"
 LOOP = "do j = 2, {n}-1\ndo i = 2, {n}-1\n{y}(i,j) = {x}(i-1,j) + {x}(i+1,j)\nend do\nend do\n"
 
@@ -102,8 +103,8 @@ def test_what_a_dummy_is(call, dummy, statement, expected):
             "it is recursive",
         ),
         (
-            "call two(a(:,3))",
-            "subroutine two(x)\nreal x(0:23)\n!hpf$ distribute x(cyclic)\n!hpf$ distribute x(block)\nx = 1\nend subroutine\n",
+            "call two(b)",
+            SQUARE.format("!hpf$ distribute x(*, cyclic)\n!hpf$ distribute x(*, block)\n"),
             "its argument x is mapped twice",
         ),
         (
