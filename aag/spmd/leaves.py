@@ -333,10 +333,10 @@ def update_of(leaf: Leaf) -> tuple[str, Expr] | None:
         case LogicalLit(value=holds) if isinstance(target, Var):
             return "any" if holds else "all", value
         case Binary(op="+" | "-"):
-            found = _without(target, list(_terms(value)))
+            found = _without(target, list(_terms(value, _name(target))))
             return None if found is None else ("sum", found)
         case Binary(op=op) if op in _OPERATORS:
-            operands = list(_operands(value, op))
+            operands = list(_operands(value, op, _name(target)))
         case Call(name=name, args=args, keywords=()) if name in _GENERIC:
             op, operands = _GENERIC[name], list(args)
         case _:
@@ -350,20 +350,21 @@ def update_of(leaf: Leaf) -> tuple[str, Expr] | None:
     return None if _name(target) in names_in(rest) else ((_OPERATORS | _FUNCTIONS)[op], rest)
 
 
-def _operands(expr: Expr, op: str) -> Iterator[Expr]:
-    if isinstance(expr, Binary) and expr.op == op:
-        yield from _operands(expr.left, op)
-        yield from _operands(expr.right, op)
+def _operands(expr: Expr, op: str, name: str) -> Iterator[Expr]:
+    """What is combined with a variable. What does without it stays as it is: its kind may be another."""
+    if isinstance(expr, Binary) and expr.op == op and name in names_in(expr):
+        yield from _operands(expr.left, op, name)
+        yield from _operands(expr.right, op, name)
     else:
         yield expr
 
 
-def _terms(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
-    """The terms of a sum, each with its sign."""
+def _terms(expr: Expr, name: str, sign: int = 1) -> Iterator[tuple[int, Expr]]:
+    """The terms of a sum with a variable, each with its sign; as `_operands`."""
     match expr:
-        case Binary(op="+" | "-" as op, left=left, right=right):
-            yield from _terms(left, sign)
-            yield from _terms(right, sign if op == "+" else -sign)
+        case Binary(op="+" | "-" as op, left=left, right=right) if name in names_in(expr):
+            yield from _terms(left, name, sign)
+            yield from _terms(right, name, sign if op == "+" else -sign)
         case _:
             yield sign, expr
 

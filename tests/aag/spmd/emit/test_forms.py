@@ -26,7 +26,7 @@ NAMES = """
     generics
     allocations
     sequences long_functions aligned_parts kept_masks long_literals
-    two_products pivot_search infinite slanted
+    two_products pivot_search infinite slanted short_sums
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
