@@ -68,6 +68,8 @@ def check(texts, folder):
         for group in {*expected, *found}:
             one, other = expected.get(group, {}), found.get(group, {})
             names = {each for each in {*one, *other} if group not in strided or not each.startswith("int.")}
+            # Conditions behind CYCLE are joined with those before it, and tested in all iterations.
+            names -= {"logical"} if "cycle" in text else set()
             ranges = {each: one.get(each, (0, 0)) for each in names}
             compared += 1
             exact += all(least == most for least, most in ranges.values())
