@@ -14,15 +14,17 @@ SHIFTS = "CSHIFT and EOSHIFT: a subscript that goes round is computed for each e
 TURNS = "owners take turns: the node program notes who has which element"
 NESTS = "several statements in loops: where a nest begins and ends is not in the text"
 CALLS = "calls of the source are no longer there, copies of their arguments are"
+PARTIAL = "the partial result of a reduction is added to what was there, or begins as a whole array"
+OPEN = "not explained yet"
 OTHERWISE = {
-    **dict.fromkeys(("finance", "life", "lfk14", "nbody", "shallow", "oddeven"), SHIFTS),
-    **dict.fromkeys(("pipeline", "sor"), TURNS),
-    **dict.fromkeys(("adi", "thomas", "implicit", "shallow_do"), NESTS),
-    **dict.fromkeys(("fft3d", "fft_transpose", "heat_sub"), CALLS),
-    **dict.fromkeys(("particle", "pbs2", "pbs3"), "the partial results begin as a whole array"),
-    "redblack": "elements that come with a stride are packed by both sides",
+    **dict.fromkeys(("finance", "life", "nbody", "shallow"), SHIFTS),
+    "pipeline": TURNS,
+    **dict.fromkeys(("adi", "thomas", "sor"), NESTS),
+    "heat_sub": CALLS,
+    **dict.fromkeys(("particle", "pbs2", "pbs3", "shallow_do"), PARTIAL),
+    **dict.fromkeys(("fft3d", "fft_transpose", "implicit", "lfk14", "oddeven", "redblack"), OPEN),
 }
-"""Benchmarks whose node programs spell something otherwise than it is predicted; their floating-point operations,
+"""Benchmarks whose other operations or time differ from the prediction, and why; their floating-point operations,
 messages and bytes are as predicted all the same."""
 
 
@@ -86,4 +88,4 @@ def test_every_benchmark(name, procs, tmp_path):
             assert each.predicted == pytest.approx(each.counted, rel=1e-3, abs=2 * procs)
     if name not in OTHERWISE:
         assert [each for each in found.other if each.operation != "packed bytes"] == []
-        assert found.error == pytest.approx(0.0, abs=0.03)
+        assert found.error == pytest.approx(0.0, abs=0.02)
