@@ -69,7 +69,7 @@ def cost_of_table(name: str) -> RoutineCost | None:
 @lru_cache(maxsize=16)
 def priced(program: Program) -> Program:
     """The program with the cost of each call whose procedure is not in the source, where it is known; as it is, where
-    there is no such call.
+    none of these is called.
 
     Raises:
         SourceError: costs that the program gives do not fit its calls; all of them at once.
