@@ -8,7 +8,7 @@ from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Unary, Var
 from aag.ir.visitors import map_expression, walk_statements
 from aag.spmd.elementwise import Position
-from aag.spmd.guards import both
+from aag.spmd.guards import both, entry_condition
 from aag.spmd.lowering import Lowering
 from aag.spmd.masks import first_target, must_be_kept, section_of, temporary
 from aag.spmd.names import nest_names
@@ -37,12 +37,15 @@ def forall(
     target: Var | Element,
     value: Expr,
     positions: Sequence[Position] = (),
+    entry: Expr | None = None,
 ) -> None:
-    """One assignment for all combinations of the indices: communication, then the nest."""
+    """One assignment for all combinations of the indices: communication, then the nest. `entry`: the condition under
+    which a FORALL around reaches it at all."""
     names = frozenset(index.name for index in indices)
-    element = assigned(lowering.elementwise.element(target, positions, names), target.span)
-    computed = lowering.elementwise.element(value, positions, names)
-    condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
+    with lowering.only_if(entry):
+        element = assigned(lowering.elementwise.element(target, positions, names), target.span)
+        computed = lowering.elementwise.element(value, positions, names)
+        condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
     computed = _one_reduction(lowering, indices, condition, element, computed)
     _store(lowering, indices, condition, element, computed)
 
@@ -108,7 +111,10 @@ def _forall_body(lowering: Lowering, indices: tuple[Index, ...], mask: Expr | No
             case ir.Assign(target=Var() | Element() as target, value=value):
                 shape = lowering.symbols.shape(target)
                 inner, positions = lowering.elementwise.context(shape)
-                forall(lowering, indices + inner, mask, target, value, positions)
+                entry = entry_condition(
+                    indices, mask, frozenset(each.name for each in indices), lowering.symbols, lowering.env
+                )
+                forall(lowering, indices + inner, mask, target, value, positions, entry)
             case ir.Forall(indices=more, body=nested):
                 added = tuple(lowering.index(each.name, each.lower, each.upper, each.step) for each in more)
                 every = indices + added

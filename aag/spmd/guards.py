@@ -8,13 +8,13 @@ iterations.
 A part of the condition that says nothing about the ends of the range shrinks nothing (Def 10).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
-from aag.ir.expressions import Binary, Call, Expr, IntLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Expr, IntLit, LogicalLit, Unary, Var
 from aag.ir.linear import Linear, add, linear, multiply, subtract
 from aag.ir.visitors import names_in
 from aag.spmd.nodes import Index, Need
@@ -37,6 +37,33 @@ def is_plain(guard: Expr, symbols: Symbols) -> bool:
     return is_decided_by_indices(guard) and all(
         not symbols.is_array(name) and symbols.type_of(Var(name)).base == "integer" for name in names_in(guard)
     )
+
+
+def entry_condition(
+    indices: Sequence[Index], mask: Expr | None, changes: frozenset[str], symbols: Symbols, env: Environment
+) -> Expr | None:
+    """What can be said before a nest of whether it reaches a statement inside: loops have an iteration, and conditions
+    on scalars hold. None: nothing, or it is certain. `changes`: the names that the nest changes."""
+    some = [_has_iterations(each, env) for each in indices]
+    found: Expr | None = None
+    for each in (*some, *(_parts(mask, wanted=True) if mask is not None else ())):
+        if each is not None and is_plain(each, symbols) and not names_in(each) & changes:
+            found = both(found, each)
+    return found
+
+
+def _has_iterations(index: Index, env: Environment) -> Expr | None:
+    """The condition under which a loop has an iteration; None where it surely has one, or the sign of its step is
+    unknown."""
+    try:
+        step = 1 if index.step is None else evaluate_int(index.step, env)
+    except Unknown:
+        return None
+    try:
+        first, last = evaluate_int(index.lower, env), evaluate_int(index.upper, env)
+    except Unknown:
+        return Binary("<=" if step > 0 else ">=", index.lower, index.upper)
+    return None if (last - first) * step >= 0 else LogicalLit(False)
 
 
 class Narrowed(Struct, frozen=True):

@@ -12,7 +12,7 @@ from aag.ir.result_types import LOGICAL
 from aag.ir.visitors import children, elements_in, names_in, walk_statements
 from aag.spmd.dependence import Access
 from aag.spmd.elementwise import MASKED
-from aag.spmd.guards import both
+from aag.spmd.guards import both, entry_condition
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
 from aag.spmd.needs import Use
@@ -56,6 +56,10 @@ class Around(Struct, frozen=True):
         """Names on which a reduction may not depend that is computed once for the whole nest."""
         return self.changes.union(index.name for index in self.indices)
 
+    def entry(self, lowering: Lowering) -> Expr | None:
+        """What is known, before the nest, of whether it reaches the statement."""
+        return entry_condition(self.indices, self.mask, self.bound, lowering.symbols, lowering.env)
+
     def inside(self, indices: Sequence[Index], loops: Sequence[Hashable], mask: Expr | None = None) -> "Around":
         """The same inside more loops, and under one more condition."""
         return Around((*self.indices, *indices), (*self.loops, *loops), both(self.mask, mask), self.changes)
@@ -72,9 +76,11 @@ def leaves_of(
     Raises:
         Unsupported: a construct that is not modelled.
     """
-    index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
+    around = around or Around(changes=_assigned(statement.body))
+    with lowering.only_if(around.entry(lowering)):
+        index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
     within = arrays or statement.independent is not None
-    inside = (around or Around(changes=_assigned(statement.body))).inside((index,), (statement,))
+    inside = around.inside((index,), (statement,))
     return _body(lowering, _without_cycle(statement, statement.body), inside, arrays=within)
 
 
@@ -103,7 +109,8 @@ def leaves_of_forall(lowering: Lowering, statement: ir.Forall) -> list[Leaf] | N
 
 
 def _in_forall(lowering: Lowering, statement: ir.Forall, around: Around) -> Around:
-    indices = tuple(lowering.index(one.name, one.lower, one.upper, one.step) for one in statement.indices)
+    with lowering.only_if(around.entry(lowering)):
+        indices = tuple(lowering.index(one.name, one.lower, one.upper, one.step) for one in statement.indices)
     return around.inside(indices, [(statement, at) for at in range(len(indices))], statement.mask)
 
 
@@ -147,8 +154,9 @@ def _assignment(lowering: Lowering, statement: ir.Assign, around: Around, *, arr
         return None
     inner, positions = lowering.elementwise.context(shape)
     here = around.inside(inner, [(statement, at) for at in range(len(inner))])
-    place = lowering.elementwise.element(target, positions, here.bound)
-    value = lowering.elementwise.element(statement.value, positions, here.bound)
+    with lowering.only_if(around.entry(lowering)):
+        place = lowering.elementwise.element(target, positions, here.bound)
+        value = lowering.elementwise.element(statement.value, positions, here.bound)
     leaf = Leaf(here.indices, here.loops, here.mask, replace(statement, target=place, value=value))
     return None if inner and _reads_itself(lowering, [leaf], len(around.indices)) else [leaf]
 
@@ -184,7 +192,8 @@ def _conditional(
         if calls_any(condition, lowering.impure):
             return None
         if condition is not None:
-            condition = lowering.elementwise.element(condition, (), around.bound)
+            with lowering.only_if(around.inside((), (), reached).entry(lowering)):
+                condition = lowering.elementwise.element(condition, (), around.bound)
         if condition is not None and kept:
             own = Var(lowering.elementwise.fresh("holds"))
             lowering.symbols.declare(own.name, LOGICAL)

@@ -30,7 +30,7 @@ from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, classify, uses_of
 from aag.spmd.nests import has_inner_loop, inner_loops, places_of
-from aag.spmd.nodes import Need, Nest, Node, OwnedLoop, Reference, assigns_of
+from aag.spmd.nodes import Need, Nest, Node, OwnedLoop, Reference, assigns_of, walk
 from aag.spmd.partials import Partial, combine
 from aag.spmd.reductions import reduce_into
 from aag.spmd.symbols import Unsupported
@@ -189,7 +189,7 @@ def _runs(loop: ir.Do, env: Environment) -> bool:
 
 def _reads_of(nodes: Sequence[Node]) -> frozenset[str]:
     """What nests that were computed before a loop read: reductions that do not depend on its index."""
-    nests = [node for node in nodes if isinstance(node, Nest)]
+    nests = [node for node in walk(nodes) if isinstance(node, Nest)]
     bounds = frozenset().union(*(index.reads for nest in nests for index in nest.indices))
     return bounds | names_in(
         *(part for nest in nests for part in (nest.mask, *(each.value for each in assigns_of(nest))))

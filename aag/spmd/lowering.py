@@ -17,9 +17,9 @@ from aag.ir.units import Program, Unit
 from aag.ir.visitors import calls_used
 from aag.mapping.layout import Layouts
 from aag.spmd.elementwise import Elementwise
-from aag.spmd.names import comm_names, impure_functions, read_by_functions, whole_functions
+from aag.spmd.names import comm_names, impure_functions, read_by_functions, scalars, whole_functions
 from aag.spmd.needs import ANYWHERE, Use, deciding, operations, uses_of
-from aag.spmd.nodes import Communicate, Index, Nest, Node, Reference, Unmodelled
+from aag.spmd.nodes import Communicate, IfNode, Index, Nest, Node, NodeBranch, Reference, Unmodelled
 from aag.spmd.program import LoopFinding, Options
 from aag.spmd.reach import Reach
 from aag.spmd.symbols import Symbols, Unsupported
@@ -79,6 +79,16 @@ class Lowering:
             yield self._nodes
         finally:
             self._nodes = outer
+
+    @contextmanager
+    def only_if(self, condition: Expr | None) -> Iterator[None]:
+        """While what is computed beforehand is wanted, or has a value at all, only where a condition holds."""
+        with self.collecting() as nodes:
+            yield
+        if nodes and condition is not None:
+            branch = NodeBranch(condition=condition, body=tuple(nodes), span=self.span)
+            nodes = [IfNode(span=self.span, branches=(branch,), uses=scalars(self.symbols, condition))]
+        self._nodes += nodes
 
     def _computed(self, call: Call | Constructor) -> Expr:
         self.results[call] = found = self._extract(self, call)

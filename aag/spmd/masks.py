@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aag.ir import statements as ir
-from aag.ir.evaluate import Unknown, evaluate_int
+from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, IntLit, Section, Var
 from aag.ir.linear import add, linear
 from aag.ir.result_types import LOGICAL
@@ -54,9 +54,7 @@ def section_of(lowering: Lowering, indices: Sequence[Index], target: Expr) -> tu
             return None
         factor = form.coefficient(index.name)
         try:
-            ends = sorted(
-                factor * evaluate_int(each, lowering.env) + rest.constant for each in (index.lower, index.upper)
-            )
+            ends = sorted(factor * each + rest.constant for each in _ends(index, lowering.env))
         except Unknown:
             return None
         if ends[0] < lower or ends[1] > upper:
@@ -64,6 +62,13 @@ def section_of(lowering: Lowering, indices: Sequence[Index], target: Expr) -> tu
         found.append(Section(IntLit(ends[0]), IntLit(ends[1]), None))
         places.append(add(subscript, 1 - ends[0]))
     return None if left else (replace(target, subscripts=tuple(found)), tuple(places))
+
+
+def _ends(index: Index, env: Environment) -> tuple[int, int]:
+    """The first and the last value of an index; of one without values, twice where it would begin."""
+    first, last = evaluate_int(index.lower, env), evaluate_int(index.upper, env)
+    step = 1 if index.step is None else evaluate_int(index.step, env)
+    return first, first + (max(0, (last - first) // step) * step if step else 0)
 
 
 def _assigned(branches: Sequence[ir.WhereBranch]) -> Iterator[ir.Assign]:
