@@ -182,7 +182,7 @@ class SearchProgress(Struct, frozen=True, kw_only=True):
 def advise(
     source: Name | Source,
     system: str | PathLike[str] = "ipsc860",
-    procs: int | Sequence[int] | str | None = 8,
+    procs: int | Sequence[int] | str | None = None,
     *,
     form: Form | None = None,
     cost: str | Sequence[str] | None = None,
@@ -197,7 +197,8 @@ def advise(
     Args:
         source: as for `esp.predict`.
         system: as for `esp.predict`.
-        procs: a number of processors, several, or ``"4..64"``: 4, 8, 16, 32 and 64.
+        procs: a number of processors, several, or ``"4..64"``: 4, 8, 16, 32 and 64; by default as for
+            `esp.predict`.
         form: as for `esp.predict`.
         distribute: formats to choose from, as for `esp.compare`; by default all sensible ones.
         align: whether to try other alignments than those of the source.

@@ -95,7 +95,7 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
 def compare(
     source: Name | Source | Sequence[Name | Source],
     system: str | PathLike[str] = "ipsc860",
-    procs: int | None = 8,
+    procs: int | None = None,
     *,
     form: Form | None = None,
     cost: str | Sequence[str] | None = None,

@@ -224,7 +224,7 @@ def _times(found: Prediction, scenarios: int, *, timed: bool) -> NDArray[np.floa
 def sweep(
     source: Name | Source | Sequence[Name | Source],
     system: str | PathLike[str] | Sequence[str | PathLike[str]] = "ipsc860",
-    procs: int | Sequence[int] | None = 8,
+    procs: int | Sequence[int] | None = None,
     *,
     form: Form | None = None,
     cost: str | Sequence[str] | None = None,
@@ -238,7 +238,7 @@ def sweep(
     Args:
         source: a program, as for `esp.predict`, or a list of them.
         system: a machine or a list of them.
-        procs: a number of processors or a list of them.
+        procs: a number of processors or a list of them; by default as for `esp.predict`.
         form: as for `esp.predict`.
         jobs: processes on this computer; results do not change. With more than one, a script needs
             ``if __name__ == "__main__":`` around its calls.

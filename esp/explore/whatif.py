@@ -103,7 +103,7 @@ class WhatIf(Printed, Struct, frozen=True, kw_only=True):
 def whatif(
     source: Name | Source,
     system: str | PathLike[str] = "ipsc860",
-    procs: int | None = 8,
+    procs: int | None = None,
     *,
     form: Form | None = None,
     cost: str | Sequence[str] | None = None,

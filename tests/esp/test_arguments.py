@@ -53,7 +53,9 @@ def test_other_forms_of_the_same():
 def test_formats_without_a_name_are_for_all_that_they_fit():
     undirected = "".join(line for line in PROGRAM.splitlines(keepends=True) if not line.startswith("!hpf$"))
     for program, name in (("laplace.hpf", "temp"), (PROGRAM, "a"), (undirected, "a")):
-        plain, named = (esp.predict(program, distribute=given) for given in ("(*,CYCLIC)", {name: "(*,CYCLIC)"}))
+        plain, named = (
+            esp.predict(program, procs=8, distribute=given) for given in ("(*,CYCLIC)", {name: "(*,CYCLIC)"})
+        )
         assert plain.grid == named.grid == (8,)
         assert plain.time_s == named.time_s != esp.predict(program).time_s
     listed = esp.sweep("laplace.hpf", distribute=["(BLOCK,*)", "(*,CYCLIC)"])
