@@ -22,7 +22,8 @@ from sag.machine import NetworkCosts
 from sag.scenario import export
 from sag.unit import System
 
-HINT = "`esp run` still predicts the program; docs/emit.md lists what cannot be compiled"
+LISTED = "docs/emit.md lists what cannot be compiled"
+HINT = f"`esp run` still predicts the program; {LISTED}"
 UNREAD = ("W107",)
 """Declarations that are not used."""
 OTHERWISE = "Choose another folder with -o (esp validate: --keep)."
@@ -69,7 +70,8 @@ def emitted_of(
         )
     except NotEmitted as problem:
         last = len(problem.diagnostics) - 1
-        told = (replace(each, hint=HINT) if at == last else each for at, each in enumerate(problem.diagnostics))
+        hint = HINT if stages.node_program.complete else LISTED
+        told = (replace(each, hint=hint) if at == last else each for at, each in enumerate(problem.diagnostics))
         raise NotEmitted(told) from None
 
 

@@ -5,7 +5,7 @@ not depend on the mapping or on the machine, so they are remembered for each pro
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -15,8 +15,11 @@ from aag.diagnostics import Diagnostic, Span, UnresolvedError
 from aag.functional.run import NO_VALUE, UNUSED
 from aag.functional.run import computed as run
 from aag.functional.tables import Found, RunLimits, WantedValues, WhileTrips
+from aag.ir import statements as s
 from aag.ir.evaluate import Value
+from aag.ir.expressions import Var
 from aag.ir.units import Program, Unit
+from aag.ir.visitors import backward_slice, names_in, walk_statements
 from aag.mapping.constants import constants_of, typed
 from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
@@ -77,7 +80,7 @@ def settled(
             more, missing = _computed(program, given_values(program, request), frozenset(names), request.budget)
             taken = _taken(program, given_values(program, request), tuple(sorted(missing)))
             if missing.keys() - taken.values.keys():
-                raise _explained(error, missing, main_unit(program)) from None
+                raise _explained(error, missing, main_unit(program), request) from None
             known = known.joined(more).joined(taken)
 
 
@@ -147,11 +150,39 @@ def _told(name: str, found: Found, line: int | None, span: Span | None) -> Assum
     return Assumption(code="computed", text=f"line {line}: the loop runs {times}, {how}", span=span)
 
 
-def _explained(error: UnresolvedError, missing: Mapping[str, str], unit: Unit) -> UnresolvedError:
-    """The error with the reasons why values cannot be computed."""
+def _explained(error: UnresolvedError, missing: Mapping[str, str], unit: Unit, request: Request) -> UnresolvedError:
+    """The error with the reasons why values cannot be computed, and with what later stages would ask for."""
     named = zip(error.names, error.diagnostics, strict=True)
-    found = tuple(_with(each, name, missing.get(name, ""), unit) for name, each in named)
-    return UnresolvedError(found, error.names)
+    found = [_with(each, name, missing.get(name, ""), unit) for name, each in named]
+    assigns = [each for each in walk_statements(unit.body) if isinstance(each, s.Assign)]
+    known = backward_slice(error.names, assigns).union(name.lower() for name in request.values)
+    later = {name: at for name, at in _wanted_by_loops(unit, assigns).items() if name not in known}
+    found += [
+        Diagnostic(
+            code="E501",
+            span=at,
+            message=f"the flow depends on {name}, which is read from input",
+            hint=f"give it with ‹set {name.upper()}=VALUE›",
+        )
+        for name, at in later.items()
+    ]
+    return UnresolvedError(found, (*error.names, *later))
+
+
+def _wanted_by_loops(unit: Unit, assigns: Sequence[s.Assign]) -> dict[str, Span]:
+    """The scalars that decide how often DO loops run and that only READ gives a value, with the first such loop."""
+    statements = tuple(walk_statements(unit.body))
+    changed = {each.target.name for each in assigns if isinstance(each.target, Var)}
+    reads = (each.items for each in statements if isinstance(each, s.Io) and each.kind == "read")
+    read = {item.name for items in reads for item in items if isinstance(item, Var)} - changed
+    read -= {each.name for each in unit.entities if each.shape is not None}
+    found: dict[str, Span] = {}
+    for each in statements:
+        if isinstance(each, s.Do):
+            bounds = names_in(each.lower, each.upper, each.step)
+            for name in sorted(backward_slice(bounds, assigns) & read):
+                found.setdefault(name, each.span)
+    return found
 
 
 def _with(found: Diagnostic, name: str, why: str, unit: Unit) -> Diagnostic:

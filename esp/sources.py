@@ -50,10 +50,13 @@ def read_source(
     Raises:
         UnreadableFileError: there is no such file, or it cannot be read.
         UsageError: the list is empty.
+        TypeError: it is none of these.
         aag.diagnostics.SourceError: it is no program.
     """
     if isinstance(source, Source):
         return with_costs(source, cost)
+    if not isinstance(source, str | PathLike | Sequence):
+        raise TypeError(f"a program is a path, a name, text, or a list of paths, not {source!r}")
     names = [source] if isinstance(source, str | PathLike) else list(source)
     if not names:
         raise UsageError("there is no program to read.")

@@ -6,8 +6,10 @@ from aag.ir.expressions import Element, Expr
 from aag.ir.spelling import spell
 from aag.spmd import nodes as n
 
-_MADE = re.compile(r"[a-z]\w*\$\d+")
+_MADE = re.compile(r"([a-z]\w*)\$\d+")
 """A name of the compiler's own."""
+_INDEX = re.compile(r"(?<=[(, ])i\$\d+(?!\()")
+"""An index that array syntax made, where it is a subscript."""
 
 
 def label_of(node: n.Node) -> str:
@@ -59,5 +61,5 @@ def _do(var: str, lower: Expr, upper: Expr, step: Expr | None) -> str:
 
 
 def _text(expr: Expr) -> str:
-    """An expression; subscripts that array syntax made are written as there."""
-    return _MADE.sub(":", spell(expr))
+    """An expression; subscripts that array syntax made are written as there, other names without their numbers."""
+    return _MADE.sub(r"\1", _INDEX.sub(":", spell(expr)))

@@ -4,7 +4,7 @@ import argparse
 import importlib
 import re
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from esp.cli.inputs import refuse_inputs_as_outputs
 from esp.errors import UsageError
@@ -58,6 +58,10 @@ _OTHER_NAMES = frozenset({"np", "nproc", "nprocs", "ntasks", "processors", "proc
 
 class CommandParser(argparse.ArgumentParser):
     """An argument parser whose errors are ours."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._negative_number_matcher = re.compile(r"-\.?\d")  # "-5%" is a value, too, and no option
 
     def error(self, message: str) -> NoReturn:
         """A wrong option.

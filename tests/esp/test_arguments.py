@@ -145,3 +145,9 @@ def test_all_errors_are_caught_by_name():
             esp.predict("laplace.hpf", **given)
     assert set(esp.ERRORS) == {esp.EspError, esp.SourceError, esp.MachineError}
     assert issubclass(esp.UnresolvedError, esp.SourceError)
+
+
+@pytest.mark.parametrize("source", [5, None, 2.5])
+def test_what_is_no_program_is_named(source):
+    with pytest.raises(TypeError, match=f"a path, a name, text, or a list of paths, not {source}"):
+        esp.predict(source)

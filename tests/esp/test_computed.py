@@ -140,6 +140,21 @@ def test_the_variable_that_is_read_is_proposed():
         esp.predict(whole)
 
 
+def test_all_values_that_are_read_are_asked_for_at_once():
+    text = (
+        "program p\nreal, allocatable :: a(:)\n!hpf$ distribute a(block)\nread *, n, nt\nread *, x\nallocate(a(n))\n"
+        "a = x\nm = nt/2\ndo k = 1, m\na = a + 1\nend do\nprint *, sum(a)\nend\n"
+    )
+    with pytest.raises(UnresolvedError) as caught:
+        esp.predict(text)
+    assert [(each.code, each.span.line) for each in caught.value.diagnostics] == [("E312", 6), ("E501", 9)]
+    assert caught.value.names == ("n", "nt")
+    with pytest.raises(UnresolvedError) as caught:
+        esp.predict(text, nt=4)
+    assert caught.value.names == ("n",)
+    assert esp.predict(text, nt=4, n=16).complete
+
+
 def test_several_entries_have_a_mean():
     text = RELAX.replace("tol = 1.0d-3\n", "do j = 1, 2\ntol = 10.0d0**(-j - 1)\n")
     text = text.replace("end do\nprint", "end do\nend do\nprint")

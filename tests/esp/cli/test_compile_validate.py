@@ -158,7 +158,8 @@ def test_what_cannot_be_compiled_is_refused_with_its_line(tmp_path, capsys):
     assert "E601 this cannot be compiled: the call of the subroutine other" in " ".join(map(str.strip, told))
     at = told.index("    3 | call other")
     assert told[at + 1] == "      | ^^^^^^^^^^"
-    assert "`esp run` still predicts" in told[at + 2]
+    assert "docs/emit.md lists" in told[at + 2]
+    assert "`esp run`" not in " ".join(told)  # it refuses the call as well
     assert not (tmp_path / "out").exists()
 
 

@@ -247,3 +247,8 @@ def test_the_usage_of_a_command_is_short(esp, command):
     code, out, _ = esp(command, "--help")
     usage = out.partition("\n\n")[0]
     assert (code, len(usage.splitlines()) <= 2, "[options]" in usage) == (0, True, True)
+
+
+def test_a_negative_value_is_no_option(capsys):
+    assert main(["run", "laplace", "--procs", "2", "--load", "-5%"]) == 2
+    assert "M121 --load: '-5%' is out of range" in capsys.readouterr().err
