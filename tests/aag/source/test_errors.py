@@ -456,13 +456,17 @@ end
     "a loop variable that is read": (
         "do i = 1, 3\n  read *, i\nend do\nend\n",
         [
-            "x.f90:2:3: E139 i is the variable of a loop around this statement and cannot be changed"
-            " (the loop begins in line 1: use another variable)"
+            (
+                "x.f90:2:3: E139 i is the variable of a loop around this statement and cannot be changed"
+                " (the loop begins in line 1: use another variable)"
+            )
         ],
     ),
     "an index that a FORALL has twice": (
-        "real a(4,4)\nforall (i = 1:4)\n  forall (j = 1:3, i = 1:3) a(i,j) = 2\nend forall\n"
-        "forall (i = 1:4, i = 2:3) a(i,i) = 1\ndo i = 1, 4\n  forall (i = 1:4) a(i,i) = 3\nend do\nend\n",
+        (
+            "real a(4,4)\nforall (i = 1:4)\n  forall (j = 1:3, i = 1:3) a(i,j) = 2\nend forall\n"
+            "forall (i = 1:4, i = 2:3) a(i,i) = 1\ndo i = 1, 4\n  forall (i = 1:4) a(i,i) = 3\nend do\nend\n"
+        ),
         [
             f"x.f90:{at}: E139 i is an index of this FORALL already, or of one around it (use another name)"
             for at in ("3:3", "5:1")
