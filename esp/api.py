@@ -24,7 +24,7 @@ from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp.calling import in_python
-from esp.computed import NOTHING, Computed, given_values, setting_of, settled
+from esp.computed import NOTHING, Computed, as_given, given_values, setting_of, settled
 from esp.incomplete import incomplete
 from esp.locate import find_system, systems_dir
 from esp.prediction import Prediction, assuming, single, without_repeats
@@ -205,7 +205,7 @@ def map_source(source: Source, system: System, request: Request) -> Layouts:
     Raises:
         aag.diagnostics.SourceError: the directives or the user's decisions prevent them.
     """
-    program = source.program
+    program = as_given(source.program, request)
 
     def mapped(known: Computed) -> Layouts:
         return map_arrays(program, _overrides(program, request, known), system.default_processors)
@@ -221,7 +221,7 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
         aag.diagnostics.SourceError: mapping or values prevent it.
     """
     options, limits = compiled(system, request), RunLimits(operations=request.budget)
-    program = source.program
+    program = as_given(source.program, request)
 
     def lowered(known: Computed) -> NodeProgram:
         return lower(program, _overrides(program, request, known), system.default_processors, options, limits)
@@ -229,7 +229,9 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
     with _quoting(program, request):
         node_program, computed = settled(program, request, lowered)
         graph = cluster(abstract(node_program), request.granularity)
-    return Stages(source=source, node_program=node_program, graph=graph, computed=computed)
+    return Stages(
+        source=structs.replace(source, program=program), node_program=node_program, graph=graph, computed=computed
+    )
 
 
 def interpreted(stages: Stages, request: Request, attempt: Callable[[Setting], Made]) -> tuple[Made, Computed]:

@@ -24,6 +24,7 @@ from aag.mapping.constants import constants_of, typed
 from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
 from aag.wording import plural
+from esp.read_later import changed_later, with_input
 from esp.request import Request
 from esp.selecting import selected
 from interpreter.result import Assumption
@@ -85,8 +86,18 @@ def settled(
 
 
 def given_values(program: Program, request: Request) -> tuple[tuple[str, Value], ...]:
-    """The given values by name in lower case, in order; those of variables in their types, as an assignment leaves
-    them: 100 for a real variable is 100.0."""
+    """The given values that hold everywhere by name in lower case, in order; those of variables in their types, as an
+    assignment leaves them: 100 for a real variable is 100.0."""
+    later = frozenset() if program.main is None else changed_later(program.main)
+    return tuple((name, value) for name, value in _typed(program, request) if name not in later)
+
+
+def as_given(program: Program, request: Request) -> Program:
+    """The program, with the given values that hold only from a READ on."""
+    return with_input(program, _typed(program, request)) if request.values else program
+
+
+def _typed(program: Program, request: Request) -> tuple[tuple[str, Value], ...]:
     entities = {each.name: each for each in main_unit(program).entities}
     found = ((name.lower(), value) for name, value in request.values.items())
     return tuple(sorted((name, typed(value, entities.get(name))) for name, value in found))

@@ -6,6 +6,7 @@ and nowhere else is then known like one that `--set` gives.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from aag.ir import statements as s
@@ -17,6 +18,7 @@ from aag.ir.units import Entity, Program, Unit
 from aag.ir.visitors import walk_statements
 from aag.mapping.constants import constants_of
 from aag.pipeline import main_unit
+from esp.read_later import changed_later
 
 _ITEM = re.compile(r"""\s*(?:(\d+)\*)?('(?:[^']|'')*'|"(?:[^"]|"")*"|[^\s,/]*)\s*(,|/|(?=\s)|$)""")
 
@@ -221,6 +223,14 @@ def _count(item: Expr, entities: Mapping[str, Entity], constants: Mapping[str, V
 
 
 def _only_there(unit: Unit, found: dict[str, str]) -> dict[str, str]:
-    """The values of variables that nothing else assigns."""
+    """The values of variables that nothing else assigns, or that only change afterwards (`esp.read_later`)."""
     times = assignments(unit, all_passed)
-    return {name: value for name, value in found.items() if times.get(name) == 1}
+    reads = Counter(name for each in walk_statements(unit.body) if isinstance(each, s.Io) for name in _read(each))
+    later = changed_later(unit)
+    return {
+        name: value for name, value in found.items() if times.get(name) == 1 or (name in later and reads[name] == 1)
+    }
+
+
+def _read(statement: s.Io) -> list[str]:
+    return [each.name for each in statement.items if isinstance(each, Var)] if statement.kind == "read" else []

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+import esp
 from aag.pipeline import read_program
 from esp.cli.main import main
 from esp.inputs import values_read
@@ -88,7 +89,8 @@ def values_read_names(reads, text):
     ("reads", "known"),
     [
         ("read *, n, x\n", {"n", "x"}),
-        ("read *, n\nn = n + 1\n", set()),  # has another value later
+        ("read *, n\nn = n + 1\n", {"n"}),  # up to there (`esp.read_later`)
+        ("n = 1\nread *, n\n", set()),
         ("read *, n\nread *, n\n", set()),
         ("read *, n\nif (n > 3) read *, k\nread *, x\n", {"n"}),
         ("read *, n, v(1:n), x\n", set()),
@@ -159,3 +161,43 @@ def test_what_decides_nothing_is_no_value(tmp_path, capsys):
     (tmp_path / "in.txt").write_text("A title of mine\n40\n")
     assert main(["run", str(tmp_path / "titled.hpf"), "--procs", "4", "--input", str(tmp_path / "in.txt")]) == 0
     assert "n=40" in capsys.readouterr().out
+
+
+LATER = """\
+program later
+  real :: x, a(64)
+  integer :: k, n, halved
+!hpf$ distribute a(block)
+  read *, x, n
+  a = 1
+  halved = 0
+  do while (x > 3.0)
+    x = x / 2
+    halved = halved + 1
+    a = cshift(a, 1)
+  end do
+  n = 2 * n + 1
+  do k = 1, n
+    a = cshift(a, 1)
+  end do
+  print *, halved, n
+end program later
+"""
+
+
+def test_a_given_value_holds_until_the_program_changes_it(tmp_path):
+    (tmp_path / "later.f90").write_text(LATER)
+    call([tool("gfortran"), "-w", "later.f90", "-o", "later"], "no program", tmp_path)
+    halved, n = map(int, call([str(tmp_path / "later")], "it fails", tmp_path, text="100 3\n").split())
+    predicted = esp.predict(LATER, procs=4, x=100, n=3)
+    assert predicted.messages == 3 + 4 * (halved + n)  # a broadcast, and a shift along a ring of 4 each time
+    assert values_read(read_program(LATER, "later.f90"), "100 3\n") == {"x": "100", "n": "3"}
+
+
+@pytest.mark.slow
+def test_such_a_program_is_compiled_with_its_input(tmp_path, capsys):
+    program, text = tmp_path / "later.f90", tmp_path / "input"
+    program.write_text(LATER)
+    text.write_text("100 3\n")
+    assert main(["validate", str(program), "--input", str(text), "--procs", "3"]) == 0
+    assert "same" in capsys.readouterr().out

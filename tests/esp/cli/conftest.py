@@ -32,7 +32,6 @@ def streams(monkeypatch):
         }
         for name, stream in made.items():
             monkeypatch.setattr(sys, name, stream)
-        monkeypatch.setattr("esp.cli.progress.PIPED_S", float("inf"))  # no test may depend on how busy the machine is
         return made["stdout"], made["stderr"]
 
     return replace
