@@ -299,13 +299,14 @@ def _with_line(found: Diagnostic, program: Program, request: Request) -> Diagnos
 
 
 def _overrides(program: Program, request: Request, known: Computed = NOTHING) -> Overrides:
+    given = dict(given_values(program, request))
     return Overrides(
         procs=request.procs,
         grid=request.grid,
         distribute={name.lower(): formats for name, formats in request.distribute.items()},
         align=request.align,
-        values={**known.values, **dict(given_values(program, request))},
-        computed=frozenset(known.values.keys() - {name.lower() for name in request.values}),
+        values={**known.values, **given},
+        computed=frozenset(known.values.keys() - given.keys()),
     )
 
 

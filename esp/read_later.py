@@ -46,9 +46,11 @@ def with_input(program: Program, given: tuple[tuple[str, Value], ...]) -> Progra
 def _assigning(body: Body, values: Mapping[str, Expr]) -> Body:
     found: list[s.Stmt] = []
     for each in body:
-        found.append(mapped(each, lambda inner: _assigning(inner, values)))
-        if isinstance(each, s.Io) and each.kind == "read":
+        if not isinstance(each, s.Io) or each.kind != "read":
+            found.append(mapped(each, lambda inner: _assigning(inner, values)))
+        else:
             names = [item.name for item in each.items if isinstance(item, Var) and item.name in values]
+            found.append(replace(each, known=frozenset(names)))
             behind = replace(each.span, column=max(each.span.column + 1, each.span.end_column))  # a place of its own
             found += [s.Assign(span=behind, target=Var(name), value=values[name]) for name in names]
     return tuple(found)

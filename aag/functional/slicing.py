@@ -137,7 +137,7 @@ class _Slicer:
                 yield from (each.name for each in items if isinstance(each, Var | Element))
             case s.Io(kind=kind, items=items):
                 yield from control_of(statement).sets
-                yield from (names_in(*items) if kind == "read" else ())
+                yield from (names_in(*items) - statement.known if kind == "read" else ())
             case s.CallStmt(cost=cost):
                 yield from assigned_by_call(statement, all_passed)
                 yield from self._commons if cost is None else ()

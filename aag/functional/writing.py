@@ -126,7 +126,7 @@ class _Writer:
             case s.Allocate(items=items, deallocate=deallocate):
                 self._allocations(items, deallocate)
             case s.Io(kind="read", items=items):
-                what = ", ".join(sorted(names_in(*items) & self._part.names)) or "a status"
+                what = ", ".join(sorted(names_in(*items) & self._part.names - statement.known)) or "a status"
                 raise NotComputable(f"{what} is read from input")
             case s.Io():
                 raise NotComputable(f"{', '.join(control_of(statement).sets)} is set by input or output")

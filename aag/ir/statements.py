@@ -143,13 +143,15 @@ class Enter(Stmt, frozen=True, kw_only=True, eq=False):
 class Io(Stmt, frozen=True, kw_only=True, eq=False):
     """PRINT, WRITE or READ with its item list; other I/O statements (OPEN, CLOSE, ...) have no items.
 
-    `group`: the names of a NAMELIST as the source declares them; the items are its variables.
+    `group`: the names of a NAMELIST as the source declares them; the items are its variables. `known`: scalars that are
+    read, and whose values the user gives: assignments that follow have them.
     """
 
     kind: Literal["print", "write", "read", "open", "close", "inquire", "rewind", "backspace"]
     items: tuple[Expr, ...]
     control: str = ""
     group: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
 
 
 class Allocate(Stmt, frozen=True, kw_only=True, eq=False):

@@ -21,6 +21,7 @@ def clock(monkeypatch):
     """Seconds that a test sets."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "PIPED_S", 10.0)
     return now
 
 
