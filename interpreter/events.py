@@ -56,6 +56,18 @@ class Window(Struct, eq=False):
     receivers: list[int]
     told: list[dict[int, tuple[float, float]]]
     """For each scenario and message what is in the ledger: waiting and transmission."""
+    courses: list[Array]
+    """(M, 4) of each scenario when messages enter, are ready, start and end, if nothing more is sent; from `base`."""
+
+    def under_way(self, first: Array) -> tuple[Array, ...]:
+        """The courses of the messages of each scenario that end after `first` (S,), absolute; from there, in order."""
+        since = first - self.base[:, 0]
+        left = [each[each[:, 3] > at] - at for each, at in zip(self.courses, since.tolist(), strict=True)]
+        return tuple(each[np.lexsort(each.T)] for each in left)
+
+    def moved(self, by: Array) -> "Window":
+        """The same, later by (S, 1)."""
+        return Window(self.walks, self.base + by, self.end + by, self.aaus, self.receivers, self.told, self.courses)
 
 
 class EventWalk:

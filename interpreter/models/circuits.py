@@ -102,7 +102,8 @@ def _opened(run: Run, grain: float) -> Window:
         EventWalk(clock.tolist(), grain, f, held_links(links, float(clock.min())))
         for clock, f, links in zip(run.clock, np.broadcast_to(overlap, run.scenarios).tolist(), table, strict=True)
     ]
-    return Window(walks, run.origin.copy(), run.clock + run.origin, [], [], [{} for _ in walks])
+    none = [np.empty((0, 4))] * len(walks)
+    return Window(walks, run.origin.copy(), run.clock + run.origin, [], [], [{} for _ in walks], none)
 
 
 class _Operation(Struct, frozen=True, eq=False):
@@ -139,6 +140,7 @@ def _follow(run: Run, window: Window, operation: _Operation, grain: float) -> Ar
         for message, *seconds in ahead.received:
             _correct(run, window, scenario, message, (seconds[0], seconds[1]), told, changes)
         walk.latest = ahead.now
+        window.courses[scenario] = np.array(list(ahead.times.values())).reshape(-1, 4)
         begins[scenario] = ahead.begins
         for message in range(count):
             times[:, scenario, message] = ahead.times[first + message]

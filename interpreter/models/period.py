@@ -10,7 +10,7 @@ linearly (waiting does, where one processor runs away from another).
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from msgspec import Struct
@@ -46,6 +46,8 @@ class Snapshot(Struct, eq=False):
     clock: Array
     links: Array | None
     """(S, 2, 2 (L + 1)) when they are free, and when they were taken (`Network.times`)."""
+    under_way: tuple[Array, ...]
+    """Of each scenario, the messages under way, from its earliest clock (`Window.under_way`). Empty: no window."""
     cache: Equatable | None
     values: tuple[object, ...]
     ledger: Ledger | None
@@ -223,8 +225,11 @@ class _Walk:
             own[which] = -np.inf if links is None else (links - since[:, :, None]).reshape(-1, *own.shape[1:])
 
     def _snapshot(self, ledger: Ledger | None, decisions: Recorder | None) -> Snapshot:
-        values = tuple(self.run.env.get(name) for name in self.names)
-        return Snapshot(*self._times(), self.run.cache, values, ledger, decisions)
+        run = self.run
+        values = tuple(run.env.get(name) for name in self.names)
+        window = run.network.window
+        under_way = () if window is None else window.under_way(least(run.clock) + run.origin[:, 0])
+        return Snapshot(*self._times(), under_way, run.cache, values, ledger, decisions)
 
     def _times(self) -> tuple[Array, Array | None]:
         """Clocks and links from the loop's own origin, as copies."""
@@ -298,7 +303,7 @@ class _Walk:
         moved = now.clock - then.clock
         uniform = every(np.abs(moved - moved[:, :1]) <= noise[:, None])
         if any_of(uniform):
-            uniform &= _links_moved_alike(now, then, moved, noise)
+            uniform &= _links_moved_alike(now, then, moved, noise) & _same_under_way(now, then, noise)
         most = np.where(able, self.left // period, 0)
         drifting = able & ~uniform
         if any_of(drifting):
@@ -315,11 +320,11 @@ class _Walk:
         none = np.zeros(self.run.scenarios, np.int64)
         if len(self.history) <= 2 * period:
             return none
-        then, before = self.history[-1 - period], self.history[-1 - 2 * period]
+        now, then, before = (self.history[-1 - each * period] for each in range(3))
         same = every(np.abs(moved - (then.clock - before.clock)) <= noise[:, None]) & drifting
-        same &= self.since >= 2 * period
+        same &= (self.since >= 2 * period) & _nothing_under_way((now, then, before))
         if any_of(same):
-            same &= _links_steady(self.history[-1].links, then.links, before.links, noise)
+            same &= _links_steady(now.links, then.links, before.links, noise)
         if not any_of(same):
             return none
         most = np.where(same, FAR, 0)
@@ -348,6 +353,8 @@ class _Walk:
         if links is not None and then.links is not None and now.links is not None:
             moved = shift[:, :, None] * _moved(now.links, then.links, now.clock - then.clock, drifting)
             links += np.where(_used(now.links, then.links), moved, 0.0).reshape(links.shape)
+        if run.network.window is not None:  # clocks move by the same where something is under way
+            run.network.window = run.network.window.moved(shift * (now.clock - then.clock)[:, :1])
         self._tell_outer(period, times)
         self.left -= periods * period
         self.since[periods > 0] = 0
@@ -418,6 +425,21 @@ def _links_moved_alike(now: Snapshot, then: Snapshot, moved: Array, noise: Array
         alike = np.abs(now.links - then.links - moved[:, :1, None]) <= noise[:, None, None]
     free = [each.links[:, 0] <= least(each.clock)[:, None] for each in (now, then) if each.links is not None]
     return every(alike.all(axis=1) | (free[0] & free[1]))
+
+
+def _same_under_way(now: Snapshot, then: Snapshot, noise: Array) -> Bools:
+    """(S,) whether messages are under way as they were."""
+    if not now.under_way and not then.under_way:
+        return np.ones(noise.size, np.bool_)
+    none = (np.empty((0, 4)),) * noise.size
+    pairs = zip(now.under_way or none, then.under_way or none, noise.tolist(), strict=True)
+    return np.array([one.shape == other.shape and all_of(np.abs(one - other) <= eps) for one, other, eps in pairs])
+
+
+def _nothing_under_way(snapshots: Iterable[Snapshot]) -> Bools | bool:
+    """(S,) whether at none of these moments messages are under way."""
+    listed = [np.array([not each.size for each in one.under_way]) for one in snapshots if one.under_way]
+    return np.logical_and.reduce(listed) if listed else True
 
 
 def _until(latest: Recorder, earlier: Recorder, noise: Array) -> Ints:

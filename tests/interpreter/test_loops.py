@@ -176,6 +176,19 @@ def test_nested_loops():
     assert got.iterations_walked < 700
 
 
+@pytest.mark.parametrize("inner", [2, 3, 5, 12])
+def test_messages_under_way_move_along_with_a_jump(inner):
+    """On lines that serve one direction at a time, a stage of a loop's last iteration meets the next entry's first."""
+    on = machine(duplex="half", bandwidth=0.1)
+
+    def build(hand):
+        every = hand.comm(collective("concatenation", 3, 8))
+        return (hand.loop("i", 4, hand.loop("j", inner, every)),)
+
+    got = both(3, build, on)
+    assert inner < 5 or got.iterations_walked < got.iterations / 2
+
+
 def test_an_owned_loop_is_a_chain():
     """Work 10 us an iteration; 3 processors with 4 iterations each; one message of 8 bytes at each border."""
     hand = Hand(3)
