@@ -89,12 +89,15 @@ def _of_messages(network: NetworkCosts) -> Iterator[tuple[str, str, Array, bool]
             "per_hop": ("message hop", law.per_hop_s),
         }
         for key, (unit, seconds) in whole.items():
-            yield f"{name}.{key}", unit + sizes, seconds, law.estimated
-            factor = network.exchange_factor
-            yield f"{name}.{key}{EXCHANGED}", f"{unit}{sizes} of an exchange", seconds * factor, law.estimated
-        if law.call_apart:
-            yield f"{name}.call_overhead", f"message call{sizes}", law.call_overhead_s, law.estimated
-        yield f"{name}.receive_overhead", f"message received{sizes}", law.receive_overhead_s, law.estimated
+            guessed, factor = key in law.estimated, network.exchange_factor
+            yield f"{name}.{key}", unit + sizes, seconds, guessed
+            yield f"{name}.{key}{EXCHANGED}", f"{unit}{sizes} of an exchange", seconds * factor, guessed
+        for key, unit, seconds in (
+            ("call_overhead", "message call", law.call_overhead_s),
+            ("receive_overhead", "message received", law.receive_overhead_s),
+        ):
+            if law.call_apart or key != "call_overhead":
+                yield f"{name}.{key}", unit + sizes, seconds, key in law.estimated
 
 
 def range_name(law: MessageRange, number: int) -> str:

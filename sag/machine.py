@@ -80,7 +80,8 @@ class MessageRange(Struct, frozen=True, kw_only=True):
     per_byte_s: Array
     per_hop_s: Array
     receive_overhead_s: Array
-    estimated: bool
+    estimated: frozenset[str]
+    """The figures, by their keys, that are only estimated."""
     name: str = ""
     """Its key in the description."""
     call_apart: bool = True

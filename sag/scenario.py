@@ -289,7 +289,7 @@ def _range(part: Part, name: str, latency: Array, stretch: Array) -> MessageRang
         per_byte_s=part.arrays[f"{name}.per_byte"] * stretch,
         per_hop_s=part.arrays[f"{name}.per_hop"] * latency,
         receive_overhead_s=part.arrays[f"{name}.receive_overhead"],
-        estimated=part.estimated(*(f"{name}.{key}" for key in keys)),
+        estimated=frozenset(key for key in keys if part.estimated(f"{name}.{key}")),
         name=name,
         call_apart=f"{name}.call_overhead" in part.arrays,
     )

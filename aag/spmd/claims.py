@@ -14,12 +14,14 @@ from msgspec import Struct
 from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
 from aag.ir.directives import Independent
-from aag.ir.expressions import Var
+from aag.ir.expressions import Element, Var
+from aag.ir.spelling import spell
 from aag.ir.visitors import names_in
 from aag.spmd.dependence import Access, Dependence, Meeting
-from aag.spmd.groups import changed
+from aag.spmd.groups import changed, same_owner
 from aag.spmd.leaves import Leaf, leaves_of_forall, reads_of, reduction, writes_of
 from aag.spmd.lowering import Lowering
+from aag.spmd.nodes import Reference
 from aag.spmd.symbols import Unsupported
 
 _WAY_OUT = "remove the claim, or accept it with ‹trust_directives›"
@@ -38,7 +40,21 @@ def trusted(lowering: Lowering, statement: ir.Do) -> None:
     """Note that a claim is made use of without proof."""
     claim = statement.independent
     word = "DO CONCURRENT" if claim is not None and claim.concurrent else "INDEPENDENT"
-    lowering.note("W210", f"assuming {word} holds for the loop over {statement.var}: it depends on data")
+    why = "as ‹trust_directives› says" if lowering.options.trusts_directives else "it depends on data"
+    lowering.note("W210", f"assuming {word} holds for the loop over {statement.var}: {why}")
+
+
+def not_at_home(lowering: Lowering, statement: ir.Do, runs: Reference | None) -> None:
+    """Note that the processors of ON HOME do not run the iterations of a loop. `runs`: where they run, if by owners."""
+    home = None if statement.independent is None else statement.independent.home
+    if not isinstance(home, Element) or not lowering.is_distributed(home.name):
+        return
+    index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
+    if runs is None:
+        lowering.note("W216", f"ON HOME({spell(home)}) is not followed: every processor runs the iterations")
+    elif not same_owner(lowering, (index,), home, Element(runs.array, runs.subscripts)):
+        told = f"ON HOME({spell(home)}) is not followed: the owners of {runs.array} run the iterations"
+        lowering.note("W216", told)
 
 
 def outlived(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> None:
@@ -70,14 +86,15 @@ def check_forall(lowering: Lowering, statement: ir.Forall) -> None:
 
 def check(lowering: Lowering, statement: ir.Do | ir.Forall, leaves: Sequence[Leaf], names: frozenset[str]) -> None:
     """Report the claims of a nest that are certainly false; `names` are the scalars that it reduces into."""
-    if lowering.options.trusts_directives:
-        return
     refuted: set[int] = set()
     for loop, claim in _claims(statement):
         for message in _false(lowering, loop, claim, leaves, names):
             if claim.span.line in refuted:
                 break
             refuted.add(claim.span.line)
+            if lowering.options.trusts_directives:
+                lowering.note("W210", f"trusting a claim that is false: {message}")
+                break
             hint = _CONCURRENT_WAY_OUT if claim.concurrent else _WAY_OUT
             lowering.errors.append(Diagnostic(code="E320", message=message, span=claim.span, hint=hint))
             break

@@ -36,7 +36,8 @@ class Rates(Struct, frozen=True, kw_only=True, eq=False):
     receive: Array
     receives: bool
     """Whether that costs anything."""
-    estimated: bool
+    guessed: tuple[float, float, float]
+    """What of a message, of a byte and of a hop is only estimated, in scenario 0."""
 
 
 class MessageFees(Struct, frozen=True, kw_only=True):
@@ -157,8 +158,23 @@ def _rates(costs: MessageRange) -> Rates:
         per_hop=costs.per_hop_s[:, None],
         receive=costs.receive_overhead_s[:, None],
         receives=bool(costs.receive_overhead_s.any()),
-        estimated=costs.estimated,
+        guessed=_guessed(costs),
     )
+
+
+def _guessed(costs: MessageRange) -> tuple[float, float, float]:
+    entry = costs.call_overhead_s + costs.startup_s  # the call is a part of the start-up, which is what was measured
+    figures = {"startup": entry, "per_byte": costs.per_byte_s, "per_hop": costs.per_hop_s}
+    message, byte, hop = (float(each[0]) if key in costs.estimated else 0.0 for key, each in figures.items())
+    return message, byte, hop
+
+
+def _share(rates: Rates, sizes: Ints | int, hops: Ints, counts: Ints) -> float:
+    """The estimated seconds of messages, in scenario 0."""
+    entry, byte, hop = rates.guessed
+    if not (entry or byte or hop):
+        return 0.0
+    return float(((entry + byte * sizes + hop * hops) * counts).sum())
 
 
 def kinds_of(sizes: Ints | int, hops: Ints, *, near: bool) -> Kinds:
@@ -202,7 +218,9 @@ def law(wire: Wire, kinds: Kinds) -> Law:
         hold=hold,
         receive=rates.receive if rates.receives else None,
         whole_s=whole,
-        estimated=1.0 if rates.estimated and whole else 0.0,
+        estimated=_share(rates, kinds.sizes if kinds.size is None else kinds.size, kinds.hops, kinds.counts) / whole
+        if whole
+        else 0.0,
     )
 
 
@@ -219,7 +237,7 @@ def _mixed(wire: Wire, kinds: Kinds, where: Ints, used: list[int]) -> Law:
         whole = rates.entry + own + rates.per_hop * kinds.hops[chosen]
         for column, value in zip(columns, (whole, rates.call, rates.entry, own, rates.receive), strict=True):
             column[:, chosen] = value
-        guessed += float((whole[0] * kinds.counts[chosen]).sum()) if rates.estimated else 0.0
+        guessed += _share(rates, kinds.sizes[chosen], kinds.hops[chosen], kinds.counts[chosen])
     total = float((time[0] * kinds.counts).sum())
     return Law(
         time=time,

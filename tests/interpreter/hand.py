@@ -90,7 +90,7 @@ def machine(
             per_byte_s=b / figure(bandwidth) / (1 - figure(load)),
             per_hop_s=figure(c),
             receive_overhead_s=figure(receive),
-            estimated=False,
+            estimated=frozenset(),
         )
 
     costs = NetworkCosts(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from aag.diagnostics import UnresolvedError
 from aag.graph import aau as g
@@ -413,3 +414,18 @@ def test_lean_ledgers_know_longer_periods():
     whole, lean = done(one, *build(one)), done(other, *build(other), setting=Setting(detail_cells=1))
     assert lean.iterations_walked < 50
     np.testing.assert_allclose(lean.per_processor.waiting_s, whole.per_processor.waiting_s)
+
+
+@pytest.mark.parametrize(
+    ("guessed", "part"),
+    [({"startup"}, 65.0), ({"per_byte"}, 64 * 0.425), ({"per_hop"}, 10.0), ({"startup", "per_byte", "per_hop"}, None)],
+)
+def test_the_estimated_share_of_messages(guessed, part):
+    """Of a message of 64 bytes over one hop; what is measured of it is no guess."""
+    on = machine()
+    ranges = tuple(structs.replace(each, estimated=frozenset(guessed)) for each in on.network.ranges)
+    on = structs.replace(on, network=structs.replace(on.network, ranges=ranges))
+    hand = Hand(2)
+    got = hand.run(hand.comm(phase([0], [1], 8)), on=on)
+    whole = 65.0 + 64 * 0.425 + 10.0
+    assert got.estimated_share[0] == pytest.approx(1.0 if part is None else part / whole)

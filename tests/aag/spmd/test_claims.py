@@ -236,3 +236,27 @@ def test_a_work_array_that_iterations_may_not_fill_is_noted():
 
 def test_a_claim_that_can_be_proved_is_not_noted():
     assert lowered(TRUE["other elements"]).notes == ()
+
+
+def test_a_false_claim_that_is_trusted_is_noted_as_false():
+    body, message = FALSE["a recurrence"]
+    notes = [each.message for each in lowered(body, trusts_directives=True).notes if each.code == "W210"]
+    assert notes == [
+        f"trusting a claim that is false: {message}",
+        "assuming INDEPENDENT holds for the loop over i: as ‹trust_directives› says",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("home", "told"),
+    [
+        ("a(i)", []),
+        ("b(i)", []),
+        ("c(1,i)", ["ON HOME(c(1, i)) is not followed: the owners of a run the iterations"]),
+    ],
+)
+def test_on_home_that_is_not_followed_is_noted(home, told):
+    text = HEAD.replace("DISTRIBUTE (*,BLOCK) :: C", "DISTRIBUTE (*,CYCLIC) :: C")
+    loop = f"!HPF$ INDEPENDENT, ON HOME({home})\n  do i = 1, n\n    a(i) = b(i) + 1\n  end do\nend\n"
+    notes = lower(read_program(text + loop, "home.hpf"), Overrides(procs=3), 3, Options()).notes
+    assert [each.message for each in notes if each.code == "W216"] == told
