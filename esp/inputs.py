@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from aag.diagnostics import Diagnostic, SourceError
 from aag.ir import statements as s
 from aag.ir.control import control_of
 from aag.ir.evaluate import Unknown, Value, evaluate_int
@@ -41,11 +42,13 @@ class _Records:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self._left: list[str | None] = []
+        self.ended = False
 
     def next(self) -> str | None:
-        """The next value as text; empty: a null value. None: the input ends, or a slash ends the statement."""
+        """The next value as text; empty: a null value. None: the input ends (`ended`), or a slash the statement."""
         while not self._left:
             if not self._lines:
+                self.ended = True
                 return None
             self._left = list(_values(self._lines.pop(0)))
         return self._left.pop(0)
@@ -134,6 +137,9 @@ def values_read(program: Program, text: str) -> dict[str, str]:
     Args:
         program: A program as read.
         text: Its standard input.
+
+    Raises:
+        SourceError: the input ends before a READ that runs in any case has its values.
     """
     unit = main_unit(program)
     entities = {each.name: each for each in unit.entities}
@@ -169,12 +175,21 @@ def values_read(program: Program, text: str) -> dict[str, str]:
         for item, count in zip(statement.items, items, strict=True):
             for _ in range(count or 0):
                 value = records.next()
+                if value is None and records.ended and not (control.jumps or control.sets):
+                    raise _too_short(statement, program)
                 if value is None:
                     return _only_there(unit, found)
                 if isinstance(item, Var) and entities[item.name].shape is None and value:
                     found[item.name] = _constant(value, entities[item.name].type.base)
         records.end()
     return _only_there(unit, found)
+
+
+def _too_short(statement: s.Io, program: Program) -> SourceError:
+    line = statement.span.line
+    text = program.lines[line - 1] if statement.span.file == program.file and 0 < line <= len(program.lines) else ""
+    message = "the input of ‹input› ends before this READ has all its values: the program would stop here"
+    return SourceError([Diagnostic(code="E511", message=message, span=statement.span, source_line=text)])
 
 
 def _constant(value: str, base: str) -> str:

@@ -27,9 +27,14 @@ def with_parameters(text: str, spelled: Callable[[str, str], str]) -> str:
     whole = [first]
     for other in others:
         marked, end, rest = other.partition("›")
-        name, _, value = marked.partition(" ")
+        name, *values = marked.split(None, 1) or [""]
         known = end and name.isascii() and name.replace("_", "").isalpha() and name.islower()
-        whole.append(spelled(name, value) + rest if known else "‹" + other)
+        if not known:
+            whole.append("‹" + other)
+            continue
+        shown = spelled(name, *values or [""])
+        between = marked[len(name) : len(marked) - len("".join(values))]  # a line may end there
+        whole.append((shown.replace(" ", between, 1) if "\n" in between else shown) + rest)
     return "".join(whole)
 
 

@@ -6,6 +6,7 @@ asked for, all of it at once.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from aag.budget import STEPS, Budget
 from aag.diagnostics import Diagnostic, Span, UnresolvedError
@@ -182,7 +183,7 @@ class Scalars:
             for other in sorted(_asked(each) & self.relevant):
                 if other not in known and other not in wanted:
                     wanted[other] = each.span
-        computed = defined(self.graph.body) - self._read()
+        computed = defined(self.graph.body) - self.read
         return UnresolvedError(
             tuple(
                 Diagnostic(
@@ -200,7 +201,8 @@ class Scalars:
         """The first loop whose bounds hold a name: its messages may be sent, and so need it, before it begins."""
         return next((each.span for each in g.walk(self.graph.body) if name in _bounds(each)), None)
 
-    def _read(self) -> frozenset[str]:
+    @cached_property
+    def read(self) -> frozenset[str]:
         """Names that READ gives a value."""
         found = frozenset[str]()
         for each in g.walk(self.graph.body):

@@ -304,8 +304,12 @@ def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, 
     work = f"all {procs} processors do all the work"
     if arrays:
         templates = [each.name for each in scope.directives if isinstance(each, Template)]
-        what = " or ".join(templates) or "an array"
-        report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, f"write DISTRIBUTE for {what}")
+        done = {each.distributee for each in scope.directives if isinstance(each, Distribute)}
+        open_ = [name for name in templates if name not in done]
+        hint = f"write DISTRIBUTE for {' or '.join(open_) or 'an array'}"
+        if templates and not open_:
+            hint = f"write ALIGN for the arrays, with {' or '.join(templates)}"
+        report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, hint)
     else:
         hint = "only operations on distributed arrays are divided among processors"
         report.add(NO_ARRAY, f"there is no array to distribute: {work}", scope.unit.span, hint)

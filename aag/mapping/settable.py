@@ -52,7 +52,7 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     counted = {name for each in statements for name in _counters(each)}
     counted |= {each.var for each in walk_expressions(unit.body) if isinstance(each, ImpliedDo)}
     fixed = _fixed(unit, {each.name for each in entities.values() if "parameter" in each.attributes})
-    why = {f"trips_{each.span.line}": "" for each in statements if isinstance(each, s.DoWhile)}
+    why = {f"trips_{each.span.line}": "" for each in statements if isinstance(each, s.DoWhile) or _may_end(each)}
     why |= dict.fromkeys(deciding - entities.keys(), "")
     for name, entity in entities.items():
         constant = "parameter" in entity.attributes
@@ -123,6 +123,11 @@ def _leaving(body: Iterable[s.Stmt]) -> Iterator[s.Branch]:
                     yield from _leaving(branch.body)
             case _:
                 pass
+
+
+def _may_end(statement: s.Stmt) -> bool:
+    """Whether a counted loop has an EXIT under a condition."""
+    return isinstance(statement, s.Do) and any(_leaving(statement.body))
 
 
 def _changing(endings: Iterable[_Ending], assigns: Iterable[s.Assign]) -> Mapping[str, int]:

@@ -52,8 +52,15 @@ examples:
 _WRONG_KIND = re.compile(r"argument ([A-Z]+): invalid choice: '(.*)' \(choose from (.*)\)$")
 """How argparse refuses the first word of a command such as `esp graph`."""
 
-_OTHER_NAMES = frozenset({"np", "nproc", "nprocs", "ntasks", "processors", "processes", "nodes", "ranks", "cores"})
-"""What other tools call the number of processors."""
+_OTHER_NAMES = {
+    **dict.fromkeys("np nproc nprocs ntasks processors processes nodes ranks cores".split(), "--procs"),
+    **dict.fromkeys("machine host platform arch architecture".split(), "--system"),
+    "network": "--bandwidth",
+    **dict.fromkeys("size sizes param params define-size".split(), "--set"),
+}
+"""What other tools call an option."""
+_OTHER_KINDS = {"roofline": "balance", "matrix": "messages", "gantt": "timeline"}
+"""What others call a picture of `esp plot`."""
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -77,11 +84,12 @@ class CommandParser(argparse.ArgumentParser):
             raise UsageError(message.rstrip(".") + ".", hint=f"Write --set {wrong[0]} to give a value.")
         if name == "-n":
             raise UsageError("there is no option -n.", hint="Write --procs 8 for processors, --set n=8 for a size.")
-        if name.startswith("-") and name.lstrip("-") in _OTHER_NAMES and "--procs" in self._option_string_actions:
+        other = _OTHER_NAMES.get(name.lstrip("-"), "") if name.startswith("-") else ""
+        if other == "--procs" and other in self._option_string_actions:
             raise UsageError(message.rstrip(".") + ".", hint="Write --procs 8 for 8 processors.")
         known = {each.lstrip("-"): each for each in self._option_string_actions}  # all begin alike
         found = difflib.get_close_matches(name.lstrip("-"), known, n=1) if name.startswith("-") else []
-        near = [known[each] for each in found]
+        near = [other] if other in self._option_string_actions else [known[each] for each in found]
         hint = f"Did you mean {near[0]}?" if near else _stray(name) or f"`{self.prog} --help` lists the options."
         example = re.search(r"^  (esp .*?)(?:   |$)", self.epilog or "", re.MULTILINE)
         if choice := _WRONG_KIND.match(message):
@@ -89,6 +97,8 @@ class CommandParser(argparse.ArgumentParser):
             listed = [each.strip(" '") for each in kinds.split(",")]
             message = f"{given!r} is not a {what.lower()}: expected {', '.join(listed[:-1])} or {listed[-1]}"
             hint = f"Write `{self.prog} {listed[0]} {given}`." if "." in given else hint
+            if _OTHER_KINDS.get(given) in listed:
+                hint = f"Write `{self.prog} {_OTHER_KINDS[given]}`."
         if "are required" in message and example:
             hint = f"For example `{example.group(1)}`."
         raise UsageError(message.rstrip(".") + ".", hint=hint)

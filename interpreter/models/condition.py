@@ -10,6 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from aag.graph.aau import AAU, AauBranch, CondtD, CondtSync, Seq, walk
+from aag.ir.visitors import names_in
 from interpreter.evaluate import Scalars, defined, leave_of
 from interpreter.metrics import Tally
 from interpreter.models.compute import charge_work
@@ -56,9 +57,8 @@ def _guess(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> N
     branches, weights = aau.branches[first:], _weights(run, aau, first)
     _weigh(run, aau, first, weights)
     line = aau.span.line
-    run.books.assume(
-        "branch", f"line {line}: the condition depends on data: assuming {_assumed(branches, weights)}", aau.span
-    )
+    assumed = f"{_assumed(branches, weights)}{_way_out(run, scalars, branches)}"
+    run.books.assume("branch", f"line {line}: the condition depends on data: assuming {assumed}", aau.span)
     scalars.forget(run.env, frozenset[str]().union(*(defined(branch.body) for branch in branches)) & scalars.relevant)
 
 
@@ -127,6 +127,18 @@ def _assumed(branches: Sequence[AauBranch], weights: Sequence[float]) -> str:
         return f"it holds {taken[0]:.0%} of the time"
     shown = "branch weights " + ", ".join(f"{weight:.0%}" for weight in taken) + (f", none {none:.0%}" if none else "")
     return f"{leaving}, {shown}" if leaving else shown
+
+
+def _way_out(run: Run, scalars: Scalars, branches: Sequence[AauBranch]) -> str:
+    """The value that would say it, if there is one: how often a loop runs that a branch leaves, or what was read."""
+    for branch in branches:
+        for each in walk(branch.body):
+            if _leaves_at(each) and each.span.line in run.leaving:
+                return f" (‹set TRIPS_{run.leaving[each.span.line]}=VALUE› says how often it runs)"
+    unknown = names_in(*(each.condition for each in branches)) - run.env.keys() - scalars.given.keys()
+    if unknown and unknown <= scalars.read:
+        return f" ({' '.join(f'‹set {name.upper()}=VALUE›' for name in sorted(unknown))} decides it)"
+    return ""
 
 
 def _leaves(branch: AauBranch) -> bool:

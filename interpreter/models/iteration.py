@@ -151,8 +151,15 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         return "" if left == "cycle" else left
 
     walked = run.books.walked
+    ending = _given(run, scalars, aau, body, loop.name, count)
+    whole = count if ending is None else ending.counts[0]
     with following(run, followed), sharing(run, shares or {}), nullcontext() if place is None else placed(run, place):
-        left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
+        with _exits(run, ending, taken=False), _leaving(run, aau, body, loop.name):
+            left = repeat(run, aau, whole, one, names=names or (), periodic=names is not None)
+        if ending is not None and not left:
+            with _exits(run, ending, taken=True):
+                one(whole)
+            left = "exit"
     run.application.expect(loop.var, ())
     if differing is not None:
         run.cache = differing.after
@@ -164,6 +171,36 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         scalars.after(loop, body, run.env, start, count)
     run.env[loop.var] = first + count * step
     return ""
+
+
+def _given(run: Run, scalars: Scalars, aau: AAU, body: tuple[AAU, ...], name: str, count: int) -> WhileTrips | None:
+    """How often a counted loop runs before one of its EXITs ends it, if the user says so (``trips_LINE``)."""
+    known = scalars.given.get(f"trips_{aau.span.line}")
+    if not isinstance(known, int) or isinstance(known, bool) or not 0 <= known < count:
+        return None
+    exits = _exit_lines(run, aau, body, name)
+    if not exits:
+        return None
+    times = plural(known, "time")
+    run.books.assume("while", f"line {aau.span.line}: the loop runs {times} and a part of one more, as given", aau.span)
+    return WhileTrips(counts=(known,), exits=exits)
+
+
+@remembered(of_aau)
+def _exit_lines(_: Run, _aau: AAU, body: tuple[AAU, ...], name: str) -> frozenset[int]:
+    """The lines of the EXITs of a loop."""
+    return frozenset(each.span.line for each in _own_exits(body, name, inside=False))
+
+
+@contextmanager
+def _leaving(run: Run, aau: AAU, body: tuple[AAU, ...], name: str) -> Iterator[None]:
+    """Which loop an EXIT leaves, by their lines, for what is said of it."""
+    before, lines = run.leaving, _exit_lines(run, aau, body, name)
+    run.leaving = {**before, **dict.fromkeys(lines, aau.span.line)} if lines else before
+    try:
+        yield
+    finally:
+        run.leaving = before
 
 
 def _shared(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range) -> str:

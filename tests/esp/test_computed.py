@@ -279,3 +279,45 @@ def test_a_given_value_has_the_type_of_its_variable(of, written, tmp_path):
     done = subprocess.run([tmp_path / "p"], input=given, capture_output=True, text=True, check=True)
     value = float(written) if "." in written else int(written)
     assert esp.predict(text, procs=2, x=value).iterations == int(done.stdout)
+
+
+ENDS = """\
+program ends
+real a(16), d
+integer i, k, every
+!hpf$ distribute a(block)
+read *, a, every
+do k = 1, 50
+  a = cshift(a, 1)
+  if (mod(k, every) == 0) a = a + 1
+  d = sum(a)
+  if (d < 1.0) exit
+  a = cshift(a, -1)
+end do
+print *, k
+end
+"""
+
+
+def test_a_counted_loop_with_an_exit_ends_when_it_is_told():
+    """Each iteration shifts twice, the last one once; each has a reduction."""
+    told = {}
+    for ends in (None, 0, 4, 49, 50):
+        found = esp.predict(ENDS, procs=2, every=3, **({} if ends is None else {"trips_6": ends}))
+        told[ends] = found.messages
+        if ends is None:
+            (text,) = [each.text for each in found.assumptions if each.code == "branch"]
+            assert text == (
+                "line 10: the condition depends on data: assuming the loop is never left early "
+                "(TRIPS_6=VALUE says how often it runs)"
+            )
+        else:
+            assert not [each for each in found.assumptions if each.code == "branch"] or ends == 50
+    shift, both = 2, (told[4] - told[0]) // 4
+    assert told[49] - told[4] == 45 * both
+    assert told[None] == told[50] == told[49] + shift
+
+
+def test_a_condition_on_what_is_read_says_so():
+    (text,) = [each.text for each in esp.predict(ENDS, procs=2).assumptions if each.span.line == 8]
+    assert text.endswith("(EVERY=VALUE decides it)")

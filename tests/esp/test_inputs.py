@@ -7,6 +7,7 @@ import pytest
 import esp
 from aag.pipeline import read_program
 from esp.cli.main import main
+from esp.errors import EspError
 from esp.inputs import values_read
 from esp.tools import call, tool
 from esp.values import value_of
@@ -161,6 +162,18 @@ def test_what_decides_nothing_is_no_value(tmp_path, capsys):
     (tmp_path / "in.txt").write_text("A title of mine\n40\n")
     assert main(["run", str(tmp_path / "titled.hpf"), "--procs", "4", "--input", str(tmp_path / "in.txt")]) == 0
     assert "n=40" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["", "5\n", "5 6 7\n", "5\n\n6"])
+def test_input_that_ends_too_early_is_refused(text, tmp_path):
+    reads = "read *, n, k\nread *, x\n"
+    with pytest.raises(EspError):
+        by_gfortran(reads, text, tmp_path)
+    with pytest.raises(esp.SourceError) as caught:
+        by_esp(reads, text)
+    (found,) = caught.value.diagnostics
+    assert found.code == "E511"
+    assert by_esp("read *, n, k\nread (*,*,iostat=i) x\n", "5 6\n")["k"] == 6
 
 
 LATER = """\

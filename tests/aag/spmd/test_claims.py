@@ -249,11 +249,7 @@ def test_a_false_claim_that_is_trusted_is_noted_as_false():
 
 @pytest.mark.parametrize(
     ("home", "told"),
-    [
-        ("a(i)", []),
-        ("b(i)", []),
-        ("c(1,i)", ["ON HOME(c(1, i)) is not followed: the owners of a run the iterations"]),
-    ],
+    [("a(i)", []), ("b(i)", []), ("c(1,i)", ["ON HOME(c(1, i)) is not followed: the owners of a run the iterations"])],
 )
 def test_on_home_that_is_not_followed_is_noted(home, told):
     text = HEAD.replace("DISTRIBUTE (*,BLOCK) :: C", "DISTRIBUTE (*,CYCLIC) :: C")

@@ -254,3 +254,9 @@ def test_such_programs_compile_and_print_the_same(files, esp):
 )
 def test_parameters_of_diagnostics_are_options(text, shown):
     assert visible(text) == shown
+
+
+def test_an_option_that_is_broken_at_the_end_of_a_line_is_spelled():
+    assert visible("give it (‹set\n  N=VALUE› decides), ‹procs›, ‹set N=4› or ‹ a") == (
+        "give it (--set\n  N=VALUE decides), --procs, --set N=4 or ‹ a"
+    )
