@@ -102,7 +102,7 @@ class Reduction(Struct, frozen=True, kw_only=True):
         if of.base == "character":
             return Call("repeat", (Call("achar", (IntLit(0 if self.op == "max" else 255),)), IntLit(of.bytes)))
         infinite = some and of.base == "real" and of.bytes in (4, 8)
-        most = Call("infinity$" if infinite else "huge", (into,))
+        most = Call("infinity$", (into, IntLit(of.bytes))) if infinite else Call("huge", (into,))
         if self.op == "min":
             return most
         return Binary("-", Unary("-", most), IntLit(1)) if of.base == "integer" else Unary("-", most)
@@ -435,7 +435,7 @@ _ROWS = (
     *_row("cshift$ eoshift$", "i shift lower upper", charge=o.fixed(**{"int.add": 1})),
     *_row("merge$eoshift", "value boundary place lower upper", charge=o.fixed(**{"int.add": 1})),
     *_row("pair$", "value place", charge=FREE),
-    *_row("infinity$", "x", charge=FREE),
+    *_row("infinity$", "x bytes", charge=FREE),
     *_row("masked$", "value mask", charge=FREE),
     *_row("count$", "mask index lower upper", type="integer", charge=FREE),
 )

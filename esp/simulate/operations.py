@@ -27,8 +27,8 @@ _INQUIRIES = frozenset(("huge", "tiny", "epsilon", "kind", "digits", "precision"
 """Intrinsic functions that ask for the type of their argument alone."""
 _OWN = re.compile(r"_(lo|hi)\d+$")
 """Variables of a node program with the bounds of what a processor owns."""
-_VALUES = frozenset(("esp_infinity",))
-"""Functions of the run-time library that give a constant."""
+_VALUES = frozenset(("esp_infinity_r4", "esp_infinity_r8"))
+"""Variables of the run-time library that never change."""
 _NUMBERS = ("integer", "real", "complex")
 
 Linear = tuple[frozenset[tuple[str, int]], int]
@@ -152,9 +152,9 @@ class Operations:
         match node:
             case Fortran2003.Name():
                 found = self.scope.entity(str(node))
-                return found is not None and found.known
+                return str(node).lower() in _VALUES or (found is not None and found.known)
             case Fortran2003.Part_Ref() | Fortran2003.Function_Reference() | Fortran2003.Structure_Constructor():
-                return str(node.items[0]).lower() in _VALUES
+                return False
             case Fortran2003.Intrinsic_Function_Reference():
                 name, arguments = called(node)
                 return name in _INQUIRIES or (is_intrinsic(name) and all(map(self.is_known, arguments)))

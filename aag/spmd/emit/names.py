@@ -81,8 +81,8 @@ class Names:
             case Call(name=name, args=(value, boundary, place, lower, upper)) if name == FILLED:
                 inside = Binary(".and.", Binary(">=", place, lower), Binary("<=", place, upper))
                 return Call("merge", (value, boundary, inside))
-            case Call(name="infinity$", args=args):
-                return Call("esp_infinity", args)
+            case Call(name="infinity$", args=(_, IntLit(value=size))):
+                return Var(f"esp_infinity_r{size}")
             case Call(name=name) if name == CALLED:
                 return IntLit(0)
             case Call(name="number_of_processors"):

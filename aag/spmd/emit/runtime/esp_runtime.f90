@@ -14,7 +14,7 @@ module esp_runtime
   public :: esp_map, esp_plan, esp_turns, esp_me, esp_procs
   public :: esp_start, esp_finish, esp_line, esp_grid, esp_spread, esp_blocks, esp_fixed, esp_bounds, esp_store, esp_range
   public :: esp_pack, esp_mine, esp_here, esp_owns, esp_owner, esp_stored, esp_code, esp_place, esp_owned, esp_first
-  public :: esp_within, esp_infinity
+  public :: esp_within, esp_infinity_r4, esp_infinity_r8
   public :: esp_circular, esp_claim
   public :: esp_known, esp_begin, esp_need, esp_need_all, esp_held, esp_held_all, esp_stale, esp_drop, esp_end
   public :: esp_messages, esp_collect, esp_share, esp_group, esp_members, esp_send, esp_receive, esp_swap
@@ -29,9 +29,9 @@ module esp_runtime
   integer(esp_long), parameter :: references = 64
   integer, parameter :: most_references = 63, most_axes = 7, replicated = 0, spread = 1, fixed = 2
 
-  interface esp_infinity
-    module procedure infinity_r4, infinity_r8
-  end interface esp_infinity
+  ! Infinity, which MINVAL and MIN begin with: a call that returns it would throw data out of the cache.
+  real, protected :: esp_infinity_r4
+  double precision, protected :: esp_infinity_r8
 
   ! One axis of the grid as an array uses it: cell = stride * index + offset; owner = (cell - lower) / block mod extent.
   type esp_axis
@@ -113,6 +113,8 @@ contains
     allocate(sent_messages(0:lines), sent_bytes(0:lines))
     sent_messages = 0
     sent_bytes = 0
+    esp_infinity_r4 = ieee_value(esp_infinity_r4, ieee_positive_inf)
+    esp_infinity_r8 = ieee_value(esp_infinity_r8, ieee_positive_inf)
     how_broadcast = algorithms(1)
     esp_reduction = algorithms(2)
     how_concatenation = algorithms(3)
@@ -472,19 +474,6 @@ contains
     integer, intent(in) :: index, lower, upper
     esp_within = merge(index, -2**26, index >= lower .and. index <= upper)
   end function esp_within
-
-  ! What MINVAL and MIN begin with.
-  elemental function infinity_r4(of) result(found)
-    real, intent(in) :: of
-    real :: found
-    found = ieee_value(of, ieee_positive_inf)
-  end function infinity_r4
-
-  elemental function infinity_r8(of) result(found)
-    double precision, intent(in) :: of
-    double precision :: found
-    found = ieee_value(of, ieee_positive_inf)
-  end function infinity_r8
 
   ! --- plans: who needs what (the inspector) -------------------------------------------------------------------
 
