@@ -94,7 +94,7 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
         _lower_parallel(lowering, groups, home, names)
         return NestOutcome("parallel")
     if promised:
-        raise Unsupported("an inner loop carries values from one processor to another")
+        raise Unsupported(groups.why)
     return NestOutcome("in turn" if _lower_sequential(lowering, statement, leaves) else "", groups.why)
 
 
