@@ -236,6 +236,8 @@ class AauMetrics(Struct, frozen=True, kw_only=True):
     """Cache lines missed, total over processors and executions (scenario 0)."""
     division: tuple[CallShare, ...]
     """What of `parts` belongs to which call, first to that which its statement is reached through."""
+    through: int = 0
+    """Line of the last of its statements, where it has several: a nest of loops is one AAU."""
 
 
 class LineMetrics(Struct, frozen=True, kw_only=True):
@@ -250,6 +252,8 @@ class LineMetrics(Struct, frozen=True, kw_only=True):
     bytes: int
     hidden_s: Figure
     aaus: tuple[int, ...]
+    through: int = 0
+    """The last line of statements that are counted here: those of a nest are, at the first one."""
 
     @property
     def time_s(self) -> Figure:

@@ -93,6 +93,18 @@ def source_text(prediction: Prediction, file: str, line: int) -> str:
     return text
 
 
+def line_source(prediction: Prediction, line: LineMetrics) -> str:
+    """The first statement that is counted at a line, and where the last of them stands, if they are several."""
+    text = source_text(prediction, line.file, line.line).strip()
+    return f"to line {line.through}: {text}" if line.through > line.line else text
+
+
+def lines_named(line: LineMetrics, main_file: str) -> str:
+    """``line 22``, or ``lines 22 to 32``."""
+    where = place(line, main_file)
+    return f"lines {where} to {line.through}" if line.through > line.line else f"line {where}"
+
+
 def grid(shape: tuple[int, ...]) -> str:
     """Extents of a processor grid: ``4x2``."""
     return "x".join(str(extent) for extent in shape)

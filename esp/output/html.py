@@ -5,7 +5,7 @@ from html import escape
 from esp.incomplete import reasons
 from esp.output.assumptions import assumed
 from esp.output.figures import constants as constants_of
-from esp.output.figures import grid, hottest_communication, hottest_first, options, place, source_text, why
+from esp.output.figures import grid, hottest_communication, hottest_first, line_source, options, place, why
 from esp.output.numbers import count, data, percentages, plural, seconds
 from esp.output.partial import partial_text
 from esp.output.sureness import sure
@@ -76,7 +76,7 @@ def _row(prediction: Prediction, line: LineMetrics) -> str:
     cells = [escape(place(line, prediction.file)), seconds(first(line.parts.time_s))]
     cells += [f"{share}%" for share in shares]
     cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
-    source = escape(source_text(prediction, line.file, line.line).strip())
+    source = escape(line_source(prediction, line))
     drawn = bar(four(line.parts), first(prediction.time_s), "bar")
     figures = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr>{figures}<td class="text">{drawn}</td><td class="text"><code>{source}</code></td></tr>'

@@ -11,10 +11,11 @@ from esp.output.figures import (
     hottest_first,
     input_output_s,
     is_end,
+    line_source,
+    lines_named,
     not_fitting,
     options,
     place,
-    source_text,
     why,
     without_rounding,
 )
@@ -90,8 +91,9 @@ def answer(prediction: Prediction) -> str:
         return text
     text += f", {max(shares)}% {CATEGORIES[shares.index(max(shares))]}"
     waits = is_end(hottest, prediction)
-    who = WAITING if waits else f"line {place(hottest, prediction.file)}"
-    return f"{text}; {who} takes {_so_much(first(hottest.parts.time_s) / time_s)}"
+    who = WAITING if waits else lines_named(hottest, prediction.file)
+    verb = "takes" if waits or hottest.through <= hottest.line else "take"
+    return f"{text}; {who} {verb} {_so_much(first(hottest.parts.time_s) / time_s)}"
 
 
 def _so_much(share: float) -> str:
@@ -169,7 +171,7 @@ def line_table(prediction: Prediction, lines: tuple[LineMetrics, ...], screen: S
         if wide:
             cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
         waits = is_end(line, prediction)
-        cells += [WAITING if waits else printable(source_text(prediction, line.file, line.line)).strip()]
+        cells += [WAITING if waits else printable(line_source(prediction, line))]
         rows.append(TableRow(tuple(cells), _heat(time_s, total_s)))
     return table(columns, rows, screen, flexible=True)
 

@@ -15,7 +15,7 @@ from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
 from esp.incomplete import reasons
 from esp.output import layout, report_calls, report_tables
-from esp.output.figures import NOT_FITTING, grid, hottest_first, is_end, not_fitting, options, source_text
+from esp.output.figures import NOT_FITTING, grid, hottest_first, is_end, lines_named, not_fitting, options, source_text
 from esp.output.figures import constants as constants_of
 from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
@@ -168,11 +168,12 @@ def _answers(shown: ReportPage) -> list[str]:
         of_it = f"{percent(most / sum(parts))} of that is {name}"
         code = escape(shorten(printable(source_text(prediction, hottest.file, hottest.line).strip()), _LONGEST_TITLE))
         waits = is_end(hottest, prediction)
-        where = WAITING.capitalize() if waits else f"Line {hottest.line}"
+        where = WAITING.capitalize() if waits else lines_named(hottest, prediction.file).capitalize()
         if hottest.file == prediction.file:
             where = f'<a href="#L{hottest.line}">{where}</a>'
         made_of = "" if waits else f", and {escape(of_it)}: <code>{code}</code>"
-        said.append(f"{where} takes {escape(share)} of the time{made_of}")
+        verb = "takes" if waits or hottest.through <= hottest.line else "take"
+        said.append(f"{where} {verb} {escape(share)} of the time{made_of}")
     sent = f"{plural(prediction.messages, 'message')} of {data(prediction.bytes)} in all"
     sent = sent if prediction.messages else "No message is sent"
     said.append(f"{escape(sent)}{_balance(prediction)}.")

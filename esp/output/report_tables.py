@@ -14,10 +14,10 @@ from esp.output.figures import (
     grid,
     hottest_first,
     is_end,
+    line_source,
     messages,
     not_fitting,
     place,
-    source_text,
     uncharged,
     without_rounding,
 )
@@ -101,7 +101,7 @@ def profile(prediction: Prediction) -> str:
     rows = []
     for line in hottest_first(prediction.lines):
         time_s = without_rounding(first(line.parts.time_s), total_s)
-        code = shorten(printable(source_text(prediction, line.file, line.line)).strip(), _LONGEST_CODE)
+        code = shorten(printable(line_source(prediction, line)), _LONGEST_CODE)
         code = WAITING if is_end(line, prediction) else f"<code>{escape(code)}</code>"
         cells = [_linked(place(line, prediction.file), line, prediction), seconds(time_s)]
         cells += [escape(percent(time_s / total_s)) if total_s > 0 else "", bar(four(line.parts), total_s, "bar short")]
