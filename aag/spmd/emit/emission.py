@@ -124,7 +124,8 @@ def _refuse_calls(program: NodeProgram, context: Context) -> None:
             what = f"{statement.name.upper()}: processors would draw other numbers than the serial program"
             refusals.note(what, statement.span)
     inner = {unit.name: unit for unit in program.unit.contains}
-    declared = {entity.name for entity in program.unit.entities}
+    entities = {entity.name for entity in program.unit.entities}
+    declared = {name for name in entities if context.symbols.intrinsic(name) is None}
     for unit in program.unit.contains:
         local = {entity.name for entity in unit.entities}
         for name in sorted(names_in(unit.body) - local):
@@ -140,7 +141,12 @@ def _refuse_calls(program: NodeProgram, context: Context) -> None:
                 _refuse_call(each, inner.get(each.name), declared)
 
 
+_TIMED_IN_ARRAYS = ("etime", "dtime")
+
+
 def _refuse_call(call: Call, unit: Unit | None, declared: Collection[str]) -> None:
+    if call.name in _TIMED_IN_ARRAYS:
+        raise refused(f"the function {call.name}, which fills an array with times", call.span)
     if unit is None and call.name in declared:
         raise refused(f"the function {call.name} is not contained in the program unit", call.span)
     if unit is not None and any(each.shape is not None for each in unit.entities if each.name in unit.arguments):
