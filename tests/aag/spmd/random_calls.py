@@ -193,7 +193,8 @@ class Calls:
         return [f"{some[0]} = {name}({some[1]}, 0.5d0) - 0.25d0 * {name}(s, {some[1]})"]
 
     def array_function(self):
-        """A function that returns an array of the shape of its argument, assigned to another array."""
+        """A function that returns an array of the shape of its argument, in an assignment to another array; arguments
+        may be expressions."""
         array = self.random.choice(self.arrays)
         alike = [each for each in self.arrays if each.extents == array.extents and each is not array]
         if not alike:
@@ -211,7 +212,17 @@ class Calls:
             "y = 0.25d0 * y + 0.5d0 * x",
             f"end function {name}",
         ]
-        return [f"{target.name} = {name}({array.name})"]
+        own, other = array.name, target.name
+        return [
+            self.pick(
+                f"{other} = {name}({own})",
+                f"{other} = 0.5d0 * {name}({own}) + 0.25d0 * {name}({other})",
+                f"{other} = {name}(0.5d0 * {own} - {other}) + {own}",
+                f"{own} = {name}({name}({own}))",
+                f"s = 0.5d0 * s + 0.01d0 * maxval({name}({own}) * {other})",
+                f"{other} = {name}(cshift({own}, 1, {dim}))",
+            )
+        ]
 
     def common(self):
         """Two subroutines that share a vector that the main program does not know."""
