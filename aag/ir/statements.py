@@ -146,7 +146,7 @@ class Io(Stmt, frozen=True, kw_only=True, eq=False):
     `group`: the names of a NAMELIST as the source declares them; the items are its variables.
     """
 
-    kind: Literal["print", "write", "read", "open", "close", "inquire", "rewind", "backspace"]
+    kind: Literal["print", "write", "read", "open", "close", "inquire", "rewind", "backspace", "flush"]
     items: tuple[Expr, ...]
     control: str = ""
     group: tuple[str, ...] = ()

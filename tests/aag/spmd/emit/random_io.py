@@ -175,6 +175,8 @@ class Writer:
         array = self.random.choice(self.arrays)
         n = array.extents[0]
         label = self.label()
+        if self.chance(10):
+            yield f"  {self.pick('flush(6)', 'call flush(6)', 'call flush()')}"
         if self.chance(40):
             yield f"  {label}print *, {array.name}"
         elif len(array.extents) == 1:
