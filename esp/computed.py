@@ -30,6 +30,7 @@ from interpreter.setting import Setting
 
 Made = TypeVar("Made")
 
+
 class Computed(Struct, frozen=True, kw_only=True):
     """What was computed so far: values of scalars, trip counts of while loops by line, and what is said about them."""
 

@@ -82,7 +82,9 @@ def priced(program: Program) -> Program:
     given = {each.name: each for each in program.costs}
     called = {name for unit in program.units for each in _every(unit) for name in calls_used(each.body)}
     findings = [*_unused(program.costs, own, called)]
-    if not findings and not any(_is_outside(name, own) and (name in given or name in STATEMENTS or row(name)) for name in called):
+    if not findings and not any(
+        _is_outside(name, own) and (name in given or name in STATEMENTS or row(name)) for name in called
+    ):
         return program
     modules = {each.name: each for each in program.units if each.kind == "module"}
     pricing = _Pricing(own, given, modules, findings)
@@ -179,7 +181,9 @@ class _Pricing:
                 assert test.condition is not None
                 stop = s.guarded(Unary(".not.", test.condition), (s.Exit(span=span),), span)
                 return (replace(test, condition=None, body=(*before, stop, *self._body(statement.body))),)
-            case s.CallStmt(name=name) if name in STATEMENTS and _is_outside(name, self._own) and name not in self._given:
+            case s.CallStmt(name=name) if (
+                name in STATEMENTS and _is_outside(name, self._own) and name not in self._given
+            ):
                 return (_as_statement(statement),)
         before, made = self._hoisted(statement)
         if isinstance(made, s.CallStmt) and _is_outside(made.name, self._own) and not made.reason:

@@ -72,6 +72,10 @@ class Binder:
                 names.renamed[name] = ABSENT
             if name not in given or name in arrays:
                 continue
+            procedure = self._procedure(given[name])
+            if procedure:
+                names.renamed[name] = names.procedures[name] = procedure
+                continue
             if entity.name in self._procedures or "external" in entity.attributes:
                 raise Refused(f"its argument {entity.shown} is a procedure")
             self._bind_scalar(unit, entity, given[name], names, copies, span)
@@ -85,6 +89,15 @@ class Binder:
         self._declarations.direct(unit, names)
         self._remap(unit, names, copies, span)
         return names, copies
+
+    def _procedure(self, actual: Expr) -> str:
+        """The name of the procedure that an argument is; empty where it is none."""
+        if not isinstance(actual, Var):
+            return ""
+        entity = self._declarations.entities.get(actual.name)
+        if entity is None:
+            return actual.name if actual.name in self._procedures else ""
+        return actual.name if entity.attributes & {"external", "intrinsic"} else ""
 
     def bind_parts(self, dummies: Iterable[Entity | None], args: Iterable[Expr], names: CallNames) -> None:
         """Bind the array dummies of a function that is a formula.

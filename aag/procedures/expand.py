@@ -13,6 +13,7 @@ from aag.ir.intrinsics import CALLED
 from aag.ir.ranks import is_array
 from aag.ir.units import Program, Type, Unit
 from aag.ir.visitors import (
+    calls_used,
     map_expression,
     map_operands,
     map_own,
@@ -297,7 +298,7 @@ class _Expansion:
         dummies = [unit.entity(name) for name in unit.arguments]
         if target != Var(unit.result or unit.name) or result is None or len(dummies) != len(call.args):
             return None
-        if names_in(value) - set(unit.arguments):
+        if names_in(value) - set(unit.arguments) or calls_used(value) & set(unit.arguments):
             return None
         if _kind(value, {each.name: each.type for each in unit.entities}) != result.type:
             return None

@@ -259,7 +259,8 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
             raise refused(f"{entity.shown} is an array constant", entity.span)
         yield f"{kind}, parameter :: {context.names.of(entity.name)} = {_constant(context, entity)}"
     elif "external" in entity.attributes or "intrinsic" in entity.attributes:
-        if _is_used(context.program.unit, entity.name):
+        own = context.symbols.intrinsic(entity.name) is None
+        if own and _is_used(context.program.unit, entity.name):
             raise refused(f"{entity.shown} is declared EXTERNAL or INTRINSIC", entity.span)
     else:
         if entity.initial is not None and context.distributed(entity.name) is not None:

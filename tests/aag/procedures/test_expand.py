@@ -203,6 +203,20 @@ def test_a_function_of_arrays_fills_what_it_is_assigned_to():
     assert lines == ["y=2*a", "y(1,1)=0", "a=1+y"]
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"), [("half", "s=0.5*(s+1)"), ("dsin", "s=dsin(s+1)"), ("g", "s=0.25*(s+1)")]
+)
+def test_a_procedure_as_argument(given, expected):
+    """The procedure that is passed on stands where the dummy is called."""
+    inside = (
+        f"intrinsic dsin\ncall outer({given}, s)\ncontains\nsubroutine outer(f, x)\nexternal f\nreal x\ncall inner(f, x)\n"
+        "end subroutine\nsubroutine inner(g, x)\nreal, external :: g\nreal x\nx = g(x + 1)\nend subroutine\n"
+        "real function half(y)\nreal y\nhalf = 0.5 * y\nend function\n"
+        "real function g(y)\nreal y\ng = 0.25 * y\nend function\n"
+    )
+    assert body(inside)[-1].replace(" ", "") == expected
+
+
 def test_each_call_of_a_function_of_arrays_in_an_expression_keeps_its_result():
     """The second call computes into the array of the first one."""
     inside = (
