@@ -209,7 +209,8 @@ def test_a_function_of_arrays_fills_what_it_is_assigned_to():
 def test_a_procedure_as_argument(given, expected):
     """The procedure that is passed on stands where the dummy is called."""
     inside = (
-        f"intrinsic dsin\ncall outer({given}, s)\ncontains\nsubroutine outer(f, x)\nexternal f\nreal x\ncall inner(f, x)\n"
+        f"intrinsic dsin\ncall outer({given}, s)\ncontains\n"
+        "subroutine outer(f, x)\nexternal f\nreal x\ncall inner(f, x)\n"
         "end subroutine\nsubroutine inner(g, x)\nreal, external :: g\nreal x\nx = g(x + 1)\nend subroutine\n"
         "real function half(y)\nreal y\nhalf = 0.5 * y\nend function\n"
         "real function g(y)\nreal y\ng = 0.25 * y\nend function\n"

@@ -30,7 +30,8 @@ NAMES = """
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
-CALLED = "x = {0}((/ (a(x), x = 1, 9, 2) /))\ncontains\ninteger function {0}(of)\ninteger :: of(:)\n{0} = of(1)\nend function {0}"
+FUNCTION = "integer function {0}(of)\ninteger :: of(:)\n{0} = of(1)\nend function {0}"
+CALLED = f"x = {{0}}((/ (a(x), x = 1, 9, 2) /))\ncontains\n{FUNCTION}"
 """The body of such a function cannot stand where it is called: its argument is an expression of unknown shape."""
 
 UNKNOWN = (
