@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate
-from aag.ir.expressions import Call, Component, Expr, OpaqueExpr, Var
+from aag.ir.expressions import Call, Component, Constructor, Expr, OpaqueExpr, Var
 from aag.ir.printer import print_unit
 from aag.ir.spelling import spell, spell_type
 from aag.ir.statements import CallStmt
@@ -265,8 +265,17 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
     else:
         if entity.initial is not None and context.distributed(entity.name) is not None:
             raise refused(f"{entity.shown} is distributed and has an initial value", entity.span)
-        first = "" if entity.initial is None else f" = {context.spell(entity.initial, entity.span.line)}"
+        first = "" if entity.initial is None else f" = {_first(context, entity, entity.initial)}"
         yield _variable(context, kind, entity.name, context.layouts.arrays.get(entity.name)) + first
+
+
+def _first(context: Context, entity: Entity, initial: Expr) -> str:
+    """An initial value. Texts of DATA have any length, those of a constructor that of the variable."""
+    text = context.spell(initial, entity.span.line)
+    if isinstance(initial, Constructor) and entity.type.base == "character":
+        values = text.removeprefix("(/").removesuffix("/)").strip()
+        return f"[{spell_type(entity.type)} :: {values}]"
+    return text
 
 
 def _is_used(unit: Unit, name: str) -> bool:
