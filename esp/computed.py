@@ -4,7 +4,6 @@ A stage that misses values raises `UnresolvedError` with their names. `settled` 
 not depend on the mapping or on the machine, so they are remembered for each program and its given values.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
@@ -14,7 +13,7 @@ from msgspec import Struct, structs
 from aag.diagnostics import Diagnostic, Span, UnresolvedError
 from aag.functional.run import NO_VALUE, UNUSED
 from aag.functional.run import computed as run
-from aag.functional.tables import Found, RunLimits, WantedValues, WhileTrips
+from aag.functional.tables import BY_INPUT, Found, RunLimits, WantedValues, WhileTrips
 from aag.ir import statements as s
 from aag.ir.evaluate import Value
 from aag.ir.expressions import Var
@@ -31,8 +30,6 @@ from interpreter.result import Assumption
 from interpreter.setting import Setting
 
 Made = TypeVar("Made")
-
-_READ = re.compile(r"line \d+: (\w+) is read from input$")
 
 
 class Computed(Struct, frozen=True, kw_only=True):
@@ -201,7 +198,7 @@ def _with(found: Diagnostic, name: str, why: str, unit: Unit) -> Diagnostic:
     if not why or why.endswith((NO_VALUE, UNUSED)):
         return found
     hint = found.hint
-    read = _READ.search(why)
+    read = BY_INPUT.search(why)
     entity = unit.entity(read.group(1)) if read else None
     if read and entity is not None and entity.shape is None and read.group(1) != name:
         if hint.endswith("overrides its value"):

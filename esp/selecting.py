@@ -121,7 +121,8 @@ def _without(expr: Expr) -> Expr:
 
 
 def _scatters(body: Iterable[s.Stmt], name: str) -> bool:
-    """Whether the iterations of a loop assign to elements that each of them selects anew: then no one value will do."""
+    """Whether the iterations of a loop assign to elements that each of them selects anew: then no one value will do.
+    Where loops inside it assign to elements, too, as after the swap of a pivot, the single ones do not matter."""
     for each in body:
         for inner in bodies(each):
             if _scatters(inner, name):
@@ -129,9 +130,15 @@ def _scatters(body: Iterable[s.Stmt], name: str) -> bool:
         if isinstance(each, s.Do):
             own = list(_own(each.body, name))
             anew = any(isinstance(one, s.Assign) and one.target == Var(name) for one in own)
-            if anew and any(isinstance(one, s.Assign) and _selects(one.target, name) for one in own):
+            single = any(isinstance(one, s.Assign) and _selects(one.target, name) for one in own)
+            if anew and single and not any(isinstance(one, s.Do) and _fills(one) for one in own):
                 return True
     return False
+
+
+def _fills(loop: s.Do) -> bool:
+    """Whether a loop assigns to elements."""
+    return any(isinstance(one, s.Assign) and isinstance(one.target, Element) for one in walk_statements(loop.body))
 
 
 def _own(body: Iterable[s.Stmt], name: str) -> Iterator[s.Stmt]:

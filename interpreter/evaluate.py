@@ -5,11 +5,12 @@ that cannot be computed is forgotten, unless the user gave one (`Setting.values`
 asked for, all of it at once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 
 from aag.budget import STEPS, Budget
 from aag.diagnostics import Diagnostic, Span, UnresolvedError
+from aag.functional.tables import BY_INPUT
 from aag.graph import aau as g
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate, evaluate_int
 from aag.ir.expressions import Binary, Expr, IntLit, Unary, Var
@@ -65,6 +66,15 @@ def _asked(aau: g.AAU) -> frozenset[str]:
             return decides(aau)
 
 
+def _instead(name: str, why: str, arrays: Container[str]) -> str:
+    """What helps where an expression has no value, and no value of a scalar in it would help."""
+    if name.lstrip("-").isdigit():
+        return "choose a smaller problem"
+    if (found := BY_INPUT.search(why)) is not None and found.group(1) not in arrays:
+        return f"give {found.group(1)} with ‹set {found.group(1).upper()}=VALUE›"
+    return "use a scalar instead: esp follows scalars, and ‹set› gives them values"
+
+
 def shown(name: str) -> str:
     """A scalar as the source has it: temporaries of lowering hold what a function returns."""
     stem, dollar, _ = name.partition("$")
@@ -113,11 +123,12 @@ class Scalars:
         self.relevant = closure(graph.critical | own | touching(graph.body), graph.body)
 
     def forget(self, env: Env, names: Iterable[str]) -> None:
-        """The program changed these scalars in a way that is not followed."""
+        """The program changed these scalars in a way that is not followed. Index arrays among them keep the contents of
+        their first use."""
         for name in names:
             if name in self.given:
                 env[name] = self.given[name]
-            else:
+            elif not isinstance(env.get(name), ArrayValues):
                 env.pop(name, None)
 
     def assign(self, env: Env, statements: tuple[Assign, ...]) -> None:
@@ -163,18 +174,10 @@ class Scalars:
         where no value of a variable would help."""
         name = unknown.name
         if unknown.why:
-            return InterpretationError(
-                (
-                    Diagnostic(
-                        code="E508",
-                        span=span,
-                        message=f"the flow depends on {name}, which cannot be computed: {unknown.why}",
-                        hint="choose a smaller problem"
-                        if name.lstrip("-").isdigit()
-                        else "use a scalar instead: esp follows scalars, and ‹set› gives them values",
-                    ),
-                )
-            )
+            why = self.graph.unknown.get(name, unknown.why)
+            message = f"the flow depends on {name}, which cannot be computed: {why}"
+            hint = _instead(name, why, self.graph.unknown)
+            return InterpretationError((Diagnostic(code="E508", span=span, message=message, hint=hint),))
         wanted = {name: self._bounding(name) or span}
         known = self._computable(env)
         for each in g.walk(self.graph.body):

@@ -52,7 +52,9 @@ def with_contents(unit: Unit, layouts: Layouts, given: Mapping[str, Value], limi
             continue
         contents[name] = evenly(layout, values)
         notes.append(_note(f"what {name} holds is not known ({why}): taking values that are spread evenly", layout))
-    return replace(layouts, contents=contents, notes=(*layouts.notes, *notes), guessed=frozenset(guessed))
+    unknown = {name: found.missing[name] for name in ranges if name not in contents and name in found.missing}
+    found_notes = (*layouts.notes, *notes)
+    return replace(layouts, contents=contents, notes=found_notes, guessed=frozenset(guessed), unknown=unknown)
 
 
 def index_arrays(unit: Unit, layouts: Layouts) -> Mapping[str, Range | None]:

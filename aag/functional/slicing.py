@@ -86,13 +86,15 @@ class _Slicer:
         self._seen: dict[int, dict[str, None]] = {}
 
     def slice(self, wanted: WantedValues) -> Slice:
+        counts = wanted.arrays & frozenset[str]().union(*(_bounds(each.statement) for each in self._nodes))
         for node in self._nodes:
             statement, line = node.statement, node.statement.span.line
             if (isinstance(statement, s.DoWhile) and line in wanted.loops) or (
                 isinstance(statement, s.If) and line in wanted.branches
             ):
                 self._keep(node)
-            for name in sorted((wanted.scalars | wanted.arrays) & _deciding(statement)):
+            # An array of counts may be a subscript while it grows; what it holds in bounds of loops matters.
+            for name in sorted((wanted.scalars | wanted.arrays) & _deciding(statement) - (counts - _bounds(statement))):
                 self._look(name, node)
         self._grow()
         return Slice(
@@ -239,6 +241,17 @@ def _local(statement: s.Stmt) -> frozenset[str]:
 def _size(statement: s.Stmt) -> int:
     """Statements inside a statement."""
     return sum(1 + _size(each) for inner in bodies(statement) for each in inner)
+
+
+def _bounds(statement: s.Stmt) -> frozenset[str]:
+    """Names in the bounds of a loop or FORALL."""
+    match statement:
+        case s.Do(lower=lower, upper=upper, step=step):
+            return names_in(lower, upper, step)
+        case s.Forall(indices=indices):
+            return names_in(*(part for each in indices for part in (each.lower, each.upper, each.step)))
+        case _:
+            return frozenset()
 
 
 def _deciding(statement: s.Stmt) -> frozenset[str]:

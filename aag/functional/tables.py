@@ -1,5 +1,6 @@
 """What functional interpretation finds."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,9 @@ from numpy.typing import NDArray
 
 from aag.ir.evaluate import Unknown, Value
 from aag.ir.values import ArrayValues
+
+BY_INPUT = re.compile(r"line \d+: (\w+) is (?:read from input|set by input or output)$")
+"""Why a value cannot be computed, where the value of a scalar would do."""
 
 
 class Table(ArrayValues, frozen=True, eq=False):

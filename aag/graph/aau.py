@@ -5,7 +5,7 @@ AAUs are a tree of plain frozen objects; the engine walks it. An AAU knows nothi
 operations of which class one iteration does (`Work`), and which node of the node program decides its extent.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -186,6 +186,8 @@ class Graph(Struct, frozen=True, kw_only=True, eq=False):
     """Scalar names whose values decide the flow (loop bounds, conditions, subscripts, section bounds; D8)."""
     untraced: frozenset[str] = frozenset()
     """Scalar names that share storage with others (EQUIVALENCE): their values are not followed."""
+    unknown: Mapping[str, str] = {}
+    """Arrays in bounds of loops and in subscripts whose contents cannot be computed, and why."""
 
 
 def children(aau: AAU) -> tuple[AAU, ...]:

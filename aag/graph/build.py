@@ -50,7 +50,11 @@ def build_graph(program: NodeProgram) -> g.Graph:
     builder = _Builder(program, context)
     body = builder.spawn()
     return g.Graph(
-        body=(body,), count=builder.count, critical=_critical(program.body), untraced=frozenset(sharing(program.unit))
+        body=(body,),
+        count=builder.count,
+        critical=_critical(program.body),
+        untraced=frozenset(sharing(program.unit)),
+        unknown=program.layouts.unknown,
     )
 
 

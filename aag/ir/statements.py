@@ -147,7 +147,7 @@ class Io(Stmt, frozen=True, kw_only=True, eq=False):
     read, and whose values the user gives: assignments that follow have them.
     """
 
-    kind: Literal["print", "write", "read", "open", "close", "inquire", "rewind", "backspace"]
+    kind: Literal["print", "write", "read", "open", "close", "inquire", "rewind", "backspace", "flush"]
     items: tuple[Expr, ...]
     control: str = ""
     group: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from aag.ir.costs import RoutineCost
 from aag.ir.expressions import Call, Expr, ImpliedDo, Unary, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.nearest import did_you_mean
+from aag.ir.spelling import spell
 from aag.ir.units import Entity, Program, Type, Unit
 from aag.ir.visitors import (
     bodies,
@@ -32,9 +33,12 @@ from aag.source.costs import OPTION, terms_of
 
 SUBROUTINES = frozenset(
     "system_clock cpu_time secnds mpi_wtime etime dtime second dclock date_and_time random_number random_seed"
-    " mvbits exit abort flush get_command get_command_argument get_environment_variable execute_command_line".split()
+    " mvbits get_command get_command_argument get_environment_variable execute_command_line".split()
 )
 """Intrinsic subroutines, which lowering handles."""
+
+STATEMENTS = frozenset(("exit", "abort", "flush"))
+"""Subroutines of most compilers that are statements of Fortran: STOP and FLUSH."""
 
 _CLASSES = frozenset(("load", "store", "call", "assign", "convert"))
 _KINDS = ("int", "r4", "r8")
@@ -78,7 +82,9 @@ def priced(program: Program) -> Program:
     given = {each.name: each for each in program.costs}
     called = {name for unit in program.units for each in _every(unit) for name in calls_used(each.body)}
     findings = [*_unused(program.costs, own, called)]
-    if not findings and not any(_is_outside(name, own) and (name in given or row(name)) for name in called):
+    if not findings and not any(
+        _is_outside(name, own) and (name in given or name in STATEMENTS or row(name)) for name in called
+    ):
         return program
     modules = {each.name: each for each in program.units if each.kind == "module"}
     pricing = _Pricing(own, given, modules, findings)
@@ -114,6 +120,15 @@ def _unused(costs: Sequence[RoutineCost], own: set[str], called: set[str]) -> It
         yield Diagnostic(
             code="E686", message=what, span=Span(OPTION, number, 1, number, 1), hint=hint, source_line=text
         )
+
+
+def _as_statement(call: s.CallStmt) -> s.Stmt:
+    """CALL EXIT and CALL ABORT end the program, CALL FLUSH empties the buffer of a unit, or of all units."""
+    if call.name != "flush":
+        return s.Stop(span=call.span, label=call.label)
+    if not call.args:
+        return s.Continue(span=call.span, label=call.label)
+    return s.Io(span=call.span, label=call.label, kind="flush", items=(), control=f"UNIT = {spell(call.args[0])}")
 
 
 class _Pricing:
@@ -166,6 +181,10 @@ class _Pricing:
                 assert test.condition is not None
                 stop = s.guarded(Unary(".not.", test.condition), (s.Exit(span=span),), span)
                 return (replace(test, condition=None, body=(*before, stop, *self._body(statement.body))),)
+            case s.CallStmt(name=name) if (
+                name in STATEMENTS and _is_outside(name, self._own) and name not in self._given
+            ):
+                return (_as_statement(statement),)
         before, made = self._hoisted(statement)
         if isinstance(made, s.CallStmt) and _is_outside(made.name, self._own) and not made.reason:
             made = self._call(made)

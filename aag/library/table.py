@@ -253,6 +253,9 @@ _OTHERS: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     ("ranf drand48 drand dran", "", "", "1 int.div + 3 int.mul + 2 int.add + 1 int.cmp + 1 convert + 1 r8.mul", RANDOM),
     ("srand srand48 ranset ranget", "seed", "seed", "1 assign", RANDOM),
+    ("getarg getenv", "which value", "value", "1 call", TIMER),
+    ("fdate", "date", "date", "1 call", TIMER),
+    ("sleep system", "what", "", "1 call", TIMER),
     ("omp_get_wtime timef rtc wtime irtc", "", "", "0 call", TIMER),
 )
 

@@ -239,7 +239,8 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     `grid` decides which node a linear rank runs on (Def 14). `constants`: the PARAMETER values after the
     user's. `known`: all values that shapes and mappings were computed with. `notes`: what was assumed. `dynamics`: of
     a unit that remaps arrays. `contents`: what index arrays hold when they are first used; for counting, as the
-    program may change them. `guessed`: those of them that may hold something else.
+    program may change them. `guessed`: those of them that may hold something else. `unknown`: index arrays without
+    contents, and why.
     """
 
     procs: int
@@ -251,6 +252,7 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     dynamics: Dynamics | None = None
     contents: Mapping[str, ArrayValues] = field(default_factory=dict)
     guessed: frozenset[str] = frozenset()
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def environment(self) -> Mapping[str, Value]:

@@ -18,6 +18,7 @@ from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused
 from aag.procedures.sequences import in_sequence
+from aag.procedures.temporaries import bounds, shape_of, whole_arrays
 
 
 class Copies(Struct, kw_only=True):
@@ -71,6 +72,10 @@ class Binder:
                 names.renamed[name] = ABSENT
             if name not in given or name in arrays:
                 continue
+            procedure = self._procedure(given[name])
+            if procedure:
+                names.renamed[name] = names.procedures[name] = procedure
+                continue
             if entity.name in self._procedures or "external" in entity.attributes:
                 raise Refused(f"its argument {entity.shown} is a procedure")
             self._bind_scalar(unit, entity, given[name], names, copies, span)
@@ -84,6 +89,15 @@ class Binder:
         self._declarations.direct(unit, names)
         self._remap(unit, names, copies, span)
         return names, copies
+
+    def _procedure(self, actual: Expr) -> str:
+        """The name of the procedure that an argument is; empty where it is none."""
+        if not isinstance(actual, Var):
+            return ""
+        entity = self._declarations.entities.get(actual.name)
+        if entity is None:
+            return actual.name if actual.name in self._procedures else ""
+        return actual.name if entity.attributes & {"external", "intrinsic"} else ""
 
     def bind_parts(self, dummies: Iterable[Entity | None], args: Iterable[Expr], names: CallNames) -> None:
         """Bind the array dummies of a function that is a formula.
@@ -133,6 +147,7 @@ class Binder:
         """An array dummy: the actual array or a part of it; an array of its own for a part that is mapped otherwise and
         for an expression."""
         expression = not isinstance(actual, Var | Element)
+        named = names.entity(entity)
         if isinstance(actual, Var | Element):
             part = self._part_of(entity, actual, names, unit)
             dims = (self._kept_dim(each, copies, span) for each in part.dims)
@@ -141,10 +156,16 @@ class Binder:
                 names.parts[entity.name] = part
                 return
             actual = part.all(actual)
-            entity = replace(entity, shape=tuple(part.shape()))
+            named = replace(named, shape=tuple(part.shape()))
         elif any(each.upper is None for each in entity.shape or ()):
-            raise Refused(f"its argument {entity.shown} is an expression")
-        own = self._declarations.copy(names.entity(entity), f"{entity.name}${unit.name}", span)
+            extents = shape_of(actual, self._declarations.entities)
+            if extents is None or len(extents) != len(named.shape or ()):
+                raise Refused(f"its argument {entity.shown} is an expression")
+            named = replace(named, shape=bounds(extents, named.shape or ()))
+        own = self._declarations.copy(named, f"{entity.name}${unit.name}", span)
+        if expression and not _is_mapped(entity.name, unit):
+            like = whole_arrays(actual, len(named.shape or ()), self._declarations.entities)
+            self._declarations.place_beside(own, like, span)
         names.renamed[entity.name] = own
         if "intent(out)" not in entity.attributes:
             copies.before.append(assign(span, Var(own), actual))

@@ -130,7 +130,7 @@ def _section(
             continue
         if end is None:
             raise Refused(f"the section of {array.shown} has no end that is known")
-        count = _count(start, end, step)
+        count = section_length(start, end, step)
         if mine.upper is not None and not same(extent(mine.lower, mine.upper), count, env) and len(shape) > 1:
             raise Refused(f"{dummy.shown} has other extents than the section of {array.shown}")
         upper = mine.upper or (count if lower == IntLit(1) else Binary("+", lower, subtract(count, IntLit(1))))
@@ -140,7 +140,7 @@ def _section(
     return ActualPart(array.name, tuple(dims))
 
 
-def _count(start: Expr, end: Expr, step: Expr) -> Expr:
+def section_length(start: Expr, end: Expr, step: Expr) -> Expr:
     """How many elements a section has."""
     distance, stride = linear(subtract(end, start), {}), linear(step, {})
     if distance.is_constant and stride.is_constant and stride.constant:

@@ -101,6 +101,15 @@ class FlatDeclarations:
         found |= {each.target for each in self.directives if isinstance(each, d.Align)}
         return frozenset(found.union(*(each.names for each in self.directives if isinstance(each, d.Dynamic))))
 
+    def place_beside(self, array: str, others: Iterable[str], span: Span) -> None:
+        """Align an array that has no mapping with the first of others that has one and keeps it."""
+        mapped = self.mapped()
+        moving = frozenset[str]().union(*(each.names for each in self.directives if isinstance(each, d.Dynamic)))
+        found = next((each for each in others if each in mapped - moving and each != array), None)
+        if found is not None and array not in mapped:
+            align = d.Align(span=span, alignee=array, axes=None, target=found, subscripts=None)
+            self.directives.append(align)
+
     def alias(self, array: Entity, extents: tuple[int, ...], lower: Iterable[int]) -> str:
         """Another name of an array, with these extents. `lower`: the lower bounds of the array."""
         key = (array.name, extents)

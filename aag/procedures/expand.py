@@ -13,6 +13,7 @@ from aag.ir.intrinsics import CALLED
 from aag.ir.ranks import is_array
 from aag.ir.units import Program, Type, Unit
 from aag.ir.visitors import (
+    calls_used,
     map_expression,
     map_operands,
     map_own,
@@ -32,6 +33,7 @@ from aag.procedures.names import CallNames, Refused
 from aag.procedures.reached import reached, through
 from aag.procedures.returns import without_returns
 from aag.procedures.serial import model_of, on_one_processor, why_not
+from aag.procedures.temporaries import whole_arrays
 
 _MOST = 100_000
 """Statements that the calls of a program may become."""
@@ -247,7 +249,7 @@ class _Expansion:
             is_array(each, self._declarations.entities) for each in call.args
         )
         result = unit.entity(unit.result or unit.name)
-        if elemental or result is None or result.shape is not None:
+        if elemental or result is None or any(each.upper is None for each in result.shape or ()):
             return call
         span = statement.span
         at = through(call.span, span.call) if call.span.line else span
@@ -255,9 +257,30 @@ class _Expansion:
             names, body = self._inlined(unit, call.args, call.keywords, at, stack)
         except Refused:
             return call
+        if result.shape is not None:
+            return self._array_value(names.of(result.name), unit, statement, body, before)
         kept = self._declarations.copy(result, f"{unit.name}$value", span, unit.name)
         before += [*body, assign(through(span, body[0].span.call), Var(kept), Var(names.of(result.name)))]
         return Var(kept, span=call.span)
+
+    def _array_value(
+        self, place: str, unit: Unit, statement: s.Stmt, body: tuple[s.Stmt, ...], before: list[s.Stmt]
+    ) -> Expr:
+        """What a function returned in an array, which another call in the same statement would fill again. Without a
+        mapping of its own it goes with the array to which the statement assigns."""
+        declarations, span = self._declarations, statement.span
+        entity = declarations.entities[place]
+        if isinstance(statement, s.Assign):
+            like = whole_arrays(statement.target, len(entity.shape or ()), declarations.entities)
+            declarations.place_beside(place, like, span)
+        before += body
+        inside = [each for whole in own_expressions(statement) for each in walk_expressions(whole)]
+        if sum(isinstance(each, Call) and each.name == unit.name for each in inside) == 1:
+            return Var(place, span=span)
+        kept = declarations.copy(entity, f"{unit.name}$value", span, unit.name)
+        declarations.place_beside(kept, (place,), span)
+        before.append(assign(through(span, body[0].span.call), Var(kept), Var(place)))
+        return Var(kept, span=span)
 
     def _simple(self, call: Call) -> Expr | None:
         """The formula of a function that is a single assignment of its result; None: it is more than that."""
@@ -275,7 +298,7 @@ class _Expansion:
         dummies = [unit.entity(name) for name in unit.arguments]
         if target != Var(unit.result or unit.name) or result is None or len(dummies) != len(call.args):
             return None
-        if names_in(value) - set(unit.arguments):
+        if names_in(value) - set(unit.arguments) or calls_used(value) & set(unit.arguments):
             return None
         if _kind(value, {each.name: each.type for each in unit.entities}) != result.type:
             return None

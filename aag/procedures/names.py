@@ -162,6 +162,8 @@ class CallNames(Struct, kw_only=True):
     renamed: dict[str, str] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
     parts: dict[str, ActualPart] = field(default_factory=dict)
+    procedures: dict[str, str] = field(default_factory=dict)
+    """Dummies that are procedures."""
     present: dict[str, bool] = field(default_factory=dict)
     """Optional dummies."""
     results: Mapping[str, Expr] = field(default_factory=dict)
@@ -199,6 +201,8 @@ class CallNames(Struct, kw_only=True):
                 return Element(self.of(name), subscripts, span=expr.span)
             case ImpliedDo(var=var):
                 return _with_var(expr, self.of(var))
+            case Call(name=name) if name in self.procedures:
+                return Call(self.procedures[name], expr.args, expr.keywords, span=expr.span)
             case _:
                 return expr
 
@@ -234,6 +238,8 @@ class CallNames(Struct, kw_only=True):
         match statement:
             case s.Do(var=var, name=name, independent=claim):
                 return replace(statement, var=self.of(var), name=self._loop(name), independent=self._claim(claim))
+            case s.CallStmt(name=name) if name in self.procedures:
+                return replace(statement, name=self.procedures[name])
             case s.DoWhile(name=name) | s.Exit(name=name) | s.Cycle(name=name):
                 return replace(statement, name=self._loop(name))
             case s.Forall(indices=indices, independent=claim):

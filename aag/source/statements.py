@@ -26,13 +26,14 @@ from aag.source.redefined import redefined
 from aag.source.resolving import resolve, resolve_remap
 from aag.source.substrings import whole_value
 
-IoKind = Literal["open", "close", "inquire", "rewind", "backspace"]
+IoKind = Literal["open", "close", "inquire", "rewind", "backspace", "flush"]
 _IO: dict[str, IoKind] = {
     "Open_Stmt": "open",
     "Close_Stmt": "close",
     "Inquire_Stmt": "inquire",
     "Rewind_Stmt": "rewind",
     "Backspace_Stmt": "backspace",
+    "Flush_Stmt": "flush",
 }
 _NOT_MODELLED = {
     "Goto_Stmt": GO_TO,

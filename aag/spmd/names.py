@@ -13,7 +13,7 @@ from aag.spmd.vector import is_decided_by_indices
 CLOCKS = frozenset(
     ("system_clock", "cpu_time", "secnds", "mpi_wtime", "etime", "dtime", "second", "dclock", "date_and_time")
 )
-"""Subroutines that read the clock."""
+"""Procedures that read the clock, subroutines or functions."""
 RANDOM = frozenset(("random_number", "random_seed"))
 """Intrinsic subroutines whose numbers are those of the library: what they cost is known, what they answer is not."""
 
@@ -91,10 +91,11 @@ def user_functions(program: Program, unit: Unit) -> list[tuple[str, Span]]:
 
 
 def whole_functions(program: Program, unit: Unit) -> frozenset[str]:
-    """User functions that are not ELEMENTAL: an array argument goes to them as a whole, their result is a scalar."""
+    """Functions that read the clock and user functions that are not ELEMENTAL: an array argument goes to them as a
+    whole, their result is a scalar."""
     known = functions_of(program, unit)
     elemental = {name for name, each in known.items() if "elemental" in each.prefixes}
-    return frozenset((known.keys() | _external(unit)) - elemental)
+    return frozenset((known.keys() | _external(unit) | CLOCKS) - elemental)
 
 
 def impure_functions(program: Program, unit: Unit) -> dict[str, Unit | None]:

@@ -123,8 +123,6 @@ def _places(place: Expr, indices: Sequence[Index]) -> Iterator[Expr]:
 
 def _vector(lowering: Lowering, name: str, values: Iterable[Expr], kind: Type) -> Var:
     """A temporary vector that every processor has."""
-    if kind.base == "character":
-        raise Unsupported("an array constructor of type CHARACTER is not modelled")
     assigns = tuple(
         Assign(span=lowering.span, target=Element(name, (IntLit(at),)), value=each)
         for at, each in enumerate(values, start=1)

@@ -52,6 +52,10 @@ class Symbols:
         self.whole_functions = whole_functions
         """User functions that take an array as a whole and give a scalar (not ELEMENTAL)."""
         self._types = {entity.name: entity.type for entity in unit.entities}
+        self._own = whole_functions.union(
+            each.name for each in unit.entities if each.shape is not None or "external" in each.attributes
+        )
+        """Names that cannot be intrinsic functions. A type alone, as in `real etime`, leaves a function intrinsic."""
         self._constants = frozenset(each.name for each in unit.entities if "parameter" in each.attributes)
         self._arrays = frozenset(each.name for each in unit.entities if each.shape is not None)
         self.layouts = layouts
@@ -125,7 +129,7 @@ class Symbols:
 
     def intrinsic(self, name: str) -> Intrinsic | None:
         """The intrinsic function of a name, unless the program has a function of its own of this name."""
-        return None if name in self._types or name in self.whole_functions else INTRINSICS.get(name)
+        return None if name in self._own else INTRINSICS.get(name)
 
     def _type_of_call(self, call: Call) -> Type:
         found = self.intrinsic(call.name)

@@ -11,6 +11,7 @@ from esp import computed
 from esp.api import Request, load_machine, lower_source
 from esp.traces.record import predicted_trace
 from esp.traces.trace import SEND
+from interpreter.errors import InterpretationError
 
 RELAX = """\
 program relax
@@ -222,6 +223,7 @@ end program pivot
         "b(3) = a(row,k)",
         "if (a(k,1) > abs(a(row,k))) a(k,:) = a(row,:)",
         "s = a(row,k); if (s > a(1,k)) s = 1; a(row,:) = s",
+        "s = a(row,k); a(row,k) = a(k,k); a(k,k) = s; do i = k + 1, 20; a(i,k) = a(i,k) / s; end do",
     ],
 )
 def test_scalars_that_only_select_elements_take_the_middle(statement, tmp_path):
@@ -321,3 +323,79 @@ def test_a_counted_loop_with_an_exit_ends_when_it_is_told():
 def test_a_condition_on_what_is_read_says_so():
     (text,) = [each.text for each in esp.predict(ENDS, procs=2).assumptions if each.span.line == 8]
     assert text.endswith("(EVERY=VALUE decides it)")
+
+
+NEIGHBOURS = """\
+program lists
+integer, parameter :: n = 32
+real :: x(n), f(n), d(1), e
+integer :: many(n), near(n,n), i, j, k, step
+!hpf$ distribute (block) :: x, f, many
+!hpf$ align near(*,i) with x(i)
+do i = 1, n
+  x(i) = mod(7*i, 9)
+end do
+do step = 1, 3
+!hpf$ independent, new(j, d)
+do i = 1, n
+  many(i) = 0
+  do j = 1, n
+    d = x(i) - x(j)
+    if (abs(d(1)) < 1.5) then
+      many(i) = many(i) + 1
+      near(many(i),i) = j
+    end if
+  end do
+end do
+e = 0
+!hpf$ independent, new(k, d), reduction(e)
+do i = 1, n
+  f(i) = 0
+  do k = 1, many(i)
+    d = x(near(k,i)) - x(i)
+    f(i) = f(i) + d(1)
+    e = e + abs(d(1))
+  end do
+end do
+end do
+print *, e, f(1)
+end
+"""
+
+
+def test_index_arrays_of_shared_loops_keep_their_contents():
+    points = [7 * i % 9 for i in range(1, 33)]
+    pairs = [sum(abs(one - other) < 2 for other in points) for one in points]
+    layouts = lower_source(esp.read_source(NEIGHBOURS), load_machine("ipsc860"), Request(procs=2)).node_program.layouts
+    assert layouts.contents["many"].values.tolist() == pairs
+    found = esp.predict(NEIGHBOURS, procs=1)
+    assert found.complete
+    assert found.time_s < esp.predict(NEIGHBOURS.replace("< 1.5", "< 2.5"), procs=1).time_s
+
+
+SIZES = """\
+program sizes
+integer :: points(2), status
+real :: a(20)
+!hpf$ distribute a(block)
+open (unit=2, file='sizes.data', status='old', iostat=status)
+if (status == 0) then
+  read (2, *) points
+else
+  points(1) = 12
+  points(2) = 3
+end if
+do i = 1, points(1)
+  a(i) = i
+end do
+print *, a(3)
+end
+"""
+
+
+def test_sizes_in_arrays_ask_for_the_status_that_decides_them():
+    with pytest.raises(InterpretationError, match="line 5: status is set by input or output") as caught:
+        esp.predict(SIZES, procs=2)
+    assert "give status with STATUS=VALUE" in str(caught.value)
+    twelve = esp.predict(SIZES.replace("points(1)\n  a", "12\n  a"), procs=2, status=1)
+    assert esp.predict(SIZES, procs=2, status=1).time_s == pytest.approx(twelve.time_s, rel=1e-3)

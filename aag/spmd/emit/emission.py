@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate
-from aag.ir.expressions import Call, Component, Expr, OpaqueExpr, Var
+from aag.ir.expressions import Call, Component, Constructor, Expr, OpaqueExpr, Var
 from aag.ir.printer import print_unit
 from aag.ir.spelling import spell, spell_type
 from aag.ir.statements import CallStmt
@@ -124,7 +124,8 @@ def _refuse_calls(program: NodeProgram, context: Context) -> None:
             what = f"{statement.name.upper()}: processors would draw other numbers than the serial program"
             refusals.note(what, statement.span)
     inner = {unit.name: unit for unit in program.unit.contains}
-    declared = {entity.name for entity in program.unit.entities}
+    entities = {entity.name for entity in program.unit.entities}
+    declared = {name for name in entities if context.symbols.intrinsic(name) is None}
     for unit in program.unit.contains:
         local = {entity.name for entity in unit.entities}
         for name in sorted(names_in(unit.body) - local):
@@ -140,7 +141,12 @@ def _refuse_calls(program: NodeProgram, context: Context) -> None:
                 _refuse_call(each, inner.get(each.name), declared)
 
 
+_TIMED_IN_ARRAYS = ("etime", "dtime")
+
+
 def _refuse_call(call: Call, unit: Unit | None, declared: Collection[str]) -> None:
+    if call.name in _TIMED_IN_ARRAYS:
+        raise refused(f"the function {call.name}, which fills an array with times", call.span)
     if unit is None and call.name in declared:
         raise refused(f"the function {call.name} is not contained in the program unit", call.span)
     if unit is not None and any(each.shape is not None for each in unit.entities if each.name in unit.arguments):
@@ -253,13 +259,23 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
             raise refused(f"{entity.shown} is an array constant", entity.span)
         yield f"{kind}, parameter :: {context.names.of(entity.name)} = {_constant(context, entity)}"
     elif "external" in entity.attributes or "intrinsic" in entity.attributes:
-        if _is_used(context.program.unit, entity.name):
+        own = context.symbols.intrinsic(entity.name) is None
+        if own and _is_used(context.program.unit, entity.name):
             raise refused(f"{entity.shown} is declared EXTERNAL or INTRINSIC", entity.span)
     else:
         if entity.initial is not None and context.distributed(entity.name) is not None:
             raise refused(f"{entity.shown} is distributed and has an initial value", entity.span)
-        first = "" if entity.initial is None else f" = {context.spell(entity.initial, entity.span.line)}"
+        first = "" if entity.initial is None else f" = {_first(context, entity, entity.initial)}"
         yield _variable(context, kind, entity.name, context.layouts.arrays.get(entity.name)) + first
+
+
+def _first(context: Context, entity: Entity, initial: Expr) -> str:
+    """An initial value. Texts of DATA have any length, those of a constructor that of the variable."""
+    text = context.spell(initial, entity.span.line)
+    if isinstance(initial, Constructor) and entity.type.base == "character":
+        values = text.removeprefix("(/").removesuffix("/)").strip()
+        return f"[{spell_type(entity.type)} :: {values}]"
+    return text
 
 
 def _is_used(unit: Unit, name: str) -> bool:

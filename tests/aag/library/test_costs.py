@@ -222,3 +222,14 @@ end subroutine
     (call,) = calls(program("call work(c(2, :))", inside=inside))
     assert call.name == "work"
     assert call.reason == "it passes an element of v, a part of c, to dscal"
+
+
+def test_subroutines_that_end_the_program_are_stop():
+    """Those of the program itself stay calls."""
+    text = "if (s > 1) call exit(3)\nif (s > 2) call abort\ncall flush(6)\ncall flush()\n"
+    lines = print_unit(main_unit(program(text))).splitlines()
+    assert [line.strip() for line in lines if "stop" in line or "flush" in line] == ["stop", "stop", "flush (UNIT = 6)"]
+    own = program("call exit(3)\n", inside="contains\nsubroutine exit(n)\nprint *, n\nend subroutine\n")
+    assert "stop" not in print_unit(main_unit(own))
+    priced = program("call exit(3)\n", "exit(n) = n flop")
+    assert [each.cost.text for each in calls(priced)] == ["n flop"]

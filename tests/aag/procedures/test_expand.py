@@ -199,7 +199,42 @@ def test_a_function_of_arrays_fills_what_it_is_assigned_to():
         "real :: y(size(x,1),size(x,2))\ny = 2 * x\ny(1,1) = 0\nend function\n"
     )
     assert [line.replace(" ", "") for line in body(inside)] == ["b=2*a", "b(1,1)=0"]
-    assert "twice(a)" in body(inside.replace("b = twice", "a = twice"))[0]
+    lines = [line.replace(" ", "") for line in body(inside.replace("b = twice", "a = 1 + twice"))]
+    assert lines == ["y=2*a", "y(1,1)=0", "a=1+y"]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("half", "s=0.5*(s+1)"), ("dsin", "s=dsin(s+1)"), ("g", "s=0.25*(s+1)")]
+)
+def test_a_procedure_as_argument(given, expected):
+    """The procedure that is passed on stands where the dummy is called."""
+    inside = (
+        f"intrinsic dsin\ncall outer({given}, s)\ncontains\n"
+        "subroutine outer(f, x)\nexternal f\nreal x\ncall inner(f, x)\n"
+        "end subroutine\nsubroutine inner(g, x)\nreal, external :: g\nreal x\nx = g(x + 1)\nend subroutine\n"
+        "real function half(y)\nreal y\nhalf = 0.5 * y\nend function\n"
+        "real function g(y)\nreal y\ng = 0.25 * y\nend function\n"
+    )
+    assert body(inside)[-1].replace(" ", "") == expected
+
+
+def test_each_call_of_a_function_of_arrays_in_an_expression_keeps_its_result():
+    """The second call computes into the array of the first one."""
+    inside = (
+        "b = once(a) - once(transpose(a) + 1)\ncontains\nfunction once(x) result(y)\nreal, intent(in) :: x(0:,:)\n"
+        "real :: y(size(x,1),size(x,2))\ny = x\ny(1,1) = x(0,1)\nend function\n"
+    )
+    lines = [line.replace(" ", "") for line in body(inside)]
+    assert lines == [
+        "y=a",
+        "y(1,1)=a(1,1)",
+        "once$value=y",
+        "x$once=transpose(a)+1",
+        "y$once=x$once",
+        "y$once(1,1)=x$once(0,1)",
+        "once$value$again=y$once",
+        "b=once$value-once$value$again",
+    ]
 
 
 def test_subscripts_keep_their_values_whatever_the_order_of_the_arguments():

@@ -193,6 +193,7 @@ def test_call(body):
         ("open(7, file='a')", "open", (), "UNIT = 7, FILE = 'a'"),
         ("close(7)", "close", (), "UNIT = 7"),
         ("rewind(7)", "rewind", (), "UNIT = 7"),
+        ("flush(6)", "flush", (), "UNIT = 6"),
     ],
 )
 def test_io(body, text, kind, items, control):

@@ -12,9 +12,9 @@ class Calls:
 
     def called(self):
         several = "hosted", "passed", "passed", "vectors", "vectors", "sequence"
-        kind = self.pick(*several, "user_function", "array_function", "common")
+        kind = self.pick(*several, "user_function", "array_function", "common", "procedure")
         made = getattr(self, kind)()
-        return made if kind in ("vectors", "sequence", "common") or self.chance(60) else self.generic(made)
+        return made if kind in ("vectors", "sequence", "common", "procedure") or self.chance(60) else self.generic(made)
 
     def generic(self, lines):
         """The same statements; an internal procedure has a name that it shares with one of other arguments."""
@@ -193,7 +193,8 @@ class Calls:
         return [f"{some[0]} = {name}({some[1]}, 0.5d0) - 0.25d0 * {name}(s, {some[1]})"]
 
     def array_function(self):
-        """A function that returns an array of the shape of its argument, assigned to another array."""
+        """A function that returns an array of the shape of its argument, in an assignment to another array; arguments
+        may be expressions."""
         array = self.random.choice(self.arrays)
         alike = [each for each in self.arrays if each.extents == array.extents and each is not array]
         if not alike:
@@ -211,7 +212,30 @@ class Calls:
             "y = 0.25d0 * y + 0.5d0 * x",
             f"end function {name}",
         ]
-        return [f"{target.name} = {name}({array.name})"]
+        own, other = array.name, target.name
+        return [
+            self.pick(
+                f"{other} = {name}({own})",
+                f"{other} = 0.5d0 * {name}({own}) + 0.25d0 * {name}({other})",
+                f"{other} = {name}(0.5d0 * {own} - {other}) + {own}",
+                f"{own} = {name}({name}({own}))",
+                f"s = 0.5d0 * s + 0.01d0 * maxval({name}({own}) * {other})",
+                f"{other} = {name}(cshift({own}, 1, {dim}))",
+            )
+        ]
+
+    def procedure(self):
+        """A subroutine that gets a function as argument, and passes it on."""
+        name, outer, function = self.fresh(), self.fresh(), self.fresh()
+        self.interfaces.append(f"double precision, external :: {function}")
+        self.external += [f"double precision function {function}(x)", "double precision, intent(in) :: x"]
+        self.external += [f"{function} = 0.5d0 * x + 0.125d0"]
+        self.external += [f"if (x > 0.5d0) {function} = 0.25d0 * x"] if self.chance(60) else []
+        self.external += [f"end function {function}"]
+        for each, body in ((name, "x = 0.5d0 * g(x) + 0.25d0 * g(0.5d0 * x)"), (outer, f"call {name}(g, x)")):
+            head = [f"subroutine {each}(g, x)", "double precision, external :: g", "double precision :: x"]
+            self.external += [*head, body, f"end subroutine {each}"]
+        return [f"call {self.pick(name, outer)}({function}, s)"]
 
     def common(self):
         """Two subroutines that share a vector that the main program does not know."""

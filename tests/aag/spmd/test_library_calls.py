@@ -113,3 +113,21 @@ def test_messages_stay_after_calls_that_change_what_they_bring():
 def test_clocks_are_marks(call):
     (mark,) = lowered(f"call {call}").body
     assert isinstance(mark, n.ClockMark)
+
+
+@pytest.mark.parametrize("declared", ["", "real(8) :: dsqrt, maxval, etime", "real(8) dsqrt\nintrinsic dsqrt"])
+def test_a_type_alone_leaves_a_function_intrinsic(declared):
+    """Fortran 90, 5.1: a type declaration does not remove the intrinsic properties of a function."""
+    head, _, rest = HEAD.partition("integer")
+    text = f"{head}{declared}\ninteger{rest}t = dsqrt(maxval(x))\nprint *, t\nend\n"
+    program = lower(read_program(text, "p.hpf"), Overrides(procs=2), 2)
+    assert program.complete
+    assert any(isinstance(each, n.Combine) for each in n.walk(program.body))
+
+
+@pytest.mark.parametrize("declared", ["", "real :: etime, dtime"])
+def test_functions_that_read_the_clock_take_arrays(declared):
+    """Their array of two times is no operand: the result is a scalar."""
+    text = f"program p\nreal :: both(2)\n{declared}\nt = etime(both)\nt = t + dtime(both)\nprint *, t\nend\n"
+    program = lower(read_program(text, "p.hpf"), Overrides(procs=2), 2)
+    assert program.complete

@@ -105,7 +105,7 @@ def check_batch(native: Native, system, asked: list, answer_only: tuple = ()) ->
             wrong.append(f"{what}: {differs}")
         if program.file not in answer_only and ran.counts != predicted(Source(program=program), system, request).counts:
             wrong.append(f"{what}: messages differ")
-    assert wrong == []
+    assert wrong == [], wrong
 
 
 def run_serially(native: Native, texts: list) -> None:

@@ -77,6 +77,8 @@ class Writer:
         yield "  double precision :: s, few(4)"
         yield "  namelist /group/ s, few"
         yield "  character(len=8) :: word"
+        yield "  character(len=5) :: words(3)"
+        yield "  data words /'one', 'three', 'x'/"
         yield "  logical :: there"
         for at, kind in enumerate(kinds):
             for rank, letter in ((1, "ab"), (2, "c")):
@@ -175,6 +177,8 @@ class Writer:
         array = self.random.choice(self.arrays)
         n = array.extents[0]
         label = self.label()
+        if self.chance(10):
+            yield f"  {self.pick('flush(6)', 'call flush(6)', 'call flush()')}"
         if self.chance(40):
             yield f"  {label}print *, {array.name}"
         elif len(array.extents) == 1:
@@ -312,6 +316,11 @@ class Writer:
         yield "  read (word, *) many"
         yield "  print *, word, many"
 
+    def listed(self):
+        values = self.pick("'four ', 'fives', 'y    '", "words(3), words(1), words(2)", "'ab', 'cd', 'ef'")
+        yield f"  words = (/ {values} /)"
+        yield "  print *, words, trim(words(2))" if self.chance(50) else "  print *, words(1)(2:4)"
+
     def inquire(self):
         yield "  inquire (file='nowhere', exist=there)"
         yield "  print *, there"
@@ -342,6 +351,7 @@ class Writer:
             self.read_back,
             self.internal,
             self.inquire,
+            self.listed,
             self.conditional,
         )
         for _ in range(statements):

@@ -23,14 +23,15 @@ NAMES = """
     gathered scattered sparse two_turns columns particles components complex_pairs nested_types derived_dummies
     types_remapped types_inside beside literal_kinds texts common_sizes sums_of_sums left_private pivots
     sums_into_arrays deposits histograms replicated_targets
-    generics
+    generics array_functions
     allocations
     sequences long_functions aligned_parts kept_masks long_literals
     two_products pivot_search infinite slanted short_sums
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
-CALLED = "x = {0}(a + 1)\ncontains\ninteger function {0}(of)\ninteger :: of(:)\n{0} = of(1)\nend function {0}"
+FUNCTION = "integer function {0}(of)\ninteger :: of(:)\n{0} = of(1)\nend function {0}"
+CALLED = f"x = {{0}}((/ (a(x), x = 1, 9, 2) /))\ncontains\n{FUNCTION}"
 """The body of such a function cannot stand where it is called: its argument is an expression of unknown shape."""
 
 UNKNOWN = (
