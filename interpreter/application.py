@@ -24,10 +24,11 @@ from aag.ir.storage import member_names
 from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
-from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses, touches_of_memory
+from aag.spmd.access import AccessSweep, ArrayAccess, accesses, touches_of_memory
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.formulas import Known, formulas_at
 from aag.spmd.likeness import Likeness, likeness_of_nest, likeness_of_operation
+from aag.spmd.local_parts import AccessParts
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
 from aag.spmd.program import NodeProgram
