@@ -5,7 +5,7 @@ which has the global bounds of what is needed (`aag.spmd.emit.buffers`). What th
 is asked for a few representative processors only (`aag.spmd.partition.shape_classes`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -18,12 +18,13 @@ from aag.ir.linear import linear
 from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, names_in
 from aag.mapping.axes import REPLICATED
-from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.acts import Step
+from aag.spmd.local_parts import AccessParts, pitches
 from aag.spmd.needs import classify, need_of
 from aag.spmd.nodes import DoNode, Index, Nest, Reference
 from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector
+from aag.spmd.wraps import LoopSteps, StraightLine, line_of, wraps
 
 
 class Touch(Struct, frozen=True, kw_only=True):
@@ -56,12 +57,19 @@ class AccessSweep(Nest, frozen=True, kw_only=True, eq=False):
     """The loop, of whose steps they are."""
 
 
+Offset = tuple[Ints, dict[int, Ints], dict[int, Ints]]
+"""Where a subscript begins, how far one step of each loop moves it, and how many places a loop reaches."""
+EVERYWHERE = 1 << 62
+"""Places that a loop reaches where nothing limits them."""
+
+
 class ArrayAccess(Struct, frozen=True, eq=False):
     """One reference of a nest, in program order (reads of an assignment before its write).
 
     `array`: whose storage it is; `start_bytes` (C,): offset of the first access within the local part or buffer;
     `strides_bytes` (C, D): how far one step of each loop moves, outermost first; `local_bytes` (C,): size of the local
-    part or buffer; `touch`: which reference.
+    part or buffer; `touch`: which reference. Of a subscript that jumps (`aag.spmd.wraps`) start and strides are those
+    of the line that touches the same elements, and `places` (C, D) says how many of them each loop reaches.
     """
 
     array: str
@@ -71,55 +79,7 @@ class ArrayAccess(Struct, frozen=True, eq=False):
     write: bool
     local_bytes: Ints
     touch: Touch
-
-
-class AccessParts:
-    """The local parts of arrays on some processors, `ranks` (C,). They are the same for all nests of a program."""
-
-    def __init__(self, ranks: Ints) -> None:
-        self.ranks = ranks
-        self._coordinates: dict[tuple[Grid, int], Ints] = {}
-        self._firsts: dict[tuple[str, int], Ints] = {}
-        self._pitches: dict[tuple[str, bool], Ints] = {}
-
-    def coordinate(self, grid: Grid, axis: int) -> Ints:
-        """Where the processors are on one axis of a grid, (C,)."""
-        known = self._coordinates.get((grid, axis))
-        if known is None:
-            known = self._coordinates[grid, axis] = grid.coordinate_of(self.ranks, axis)
-        return known
-
-    def first(self, layout: Layout, axis: int) -> Ints:
-        """The first index in the local part of the dimension that is spread in blocks over an axis, (C,)."""
-        known = self._firsts.get((layout.array, axis))
-        if known is None:
-            known = layout.held_interval(axis)[0][self.coordinate(layout.grid, axis)]
-            self._firsts[layout.array, axis] = known
-        return known
-
-    def pitch(self, layout: Layout, *, whole: bool) -> Ints:
-        """Bytes from one index of each dimension to the next in the local part, or in a copy of the whole array,
-        (C, rank + 1); last its size."""
-        known = self._pitches.get((layout.array, whole))
-        if known is None:
-            known = self._pitches[layout.array, whole] = pitch_of(layout, self.ranks, whole=whole)
-        return known
-
-
-def pitch_of(layout: Layout, ranks: Ints, *, whole: bool) -> Ints:
-    """Bytes from one index of each dimension to the next in the local part of some processors, or in a copy of the
-    whole array, (C, rank + 1); last its size."""
-    held = np.tile(layout.extents, (ranks.size, 1)) if whole else layout.local_extents(ranks)
-    return _pitch(held, layout.element_bytes)
-
-
-def _pitch(held: Ints, element_bytes: int) -> Ints:
-    """Bytes from one index of each dimension to the next where so many are `held` (C, rank); last the size."""
-    pitch = np.empty((held.shape[0], held.shape[1] + 1), dtype=np.int64)
-    pitch[:, 0] = element_bytes
-    np.cumprod(held, axis=1, out=pitch[:, 1:])
-    pitch[:, 1:] *= element_bytes
-    return pitch
+    places: Ints | None = None
 
 
 def accesses(
@@ -138,7 +98,7 @@ def accesses(
         Unknown: a bound or subscript has no value, or none for several values at once.
         TooLarge: there are too many combinations for all values at once.
     """
-    found = _all(nest, layouts, _Walk(nest, layouts, env, parts, along))
+    found = _all(nest, layouts, AccessWalk(nest, layouts, env, parts, along))
     if along is None:
         return (found,)
     procs = parts.ranks.size
@@ -150,6 +110,7 @@ def accesses(
                 start_bytes=each.start_bytes[some],
                 strides_bytes=each.strides_bytes[some],
                 local_bytes=each.local_bytes[some],
+                places=None if each.places is None else each.places[some],
             )
             for each in found
         )
@@ -157,7 +118,7 @@ def accesses(
     )
 
 
-def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
+def _all(nest: Nest, layouts: Layouts, walk: "AccessWalk") -> tuple[ArrayAccess, ...]:
     every = [(touch, layouts.arrays[touch.element.name]) for touch in touches_of_memory(nest, layouts)]
     far = with_far(nest, layouts, [layout for _, layout in every])
     buffers = [None if touch.write or far is None else buffer_of(touch.element, nest, far) for touch, _ in every]
@@ -271,7 +232,7 @@ def elements_of(assigns: Sequence[Assign], mask: Expr | None, reduced: bool = Fa
     return found
 
 
-class _Walk:
+class AccessWalk:
     """The first and the second local value of each loop index on each of the processors asked for; with `along` on
     all of them for its first value, then on all of them for the next."""
 
@@ -293,8 +254,10 @@ class _Walk:
         self.step: dict[str, Ints] = {}
         self.spread: dict[str, tuple[Expr, int, dict[str, Ints]]] = {}
         self.known_ranges: dict[str, tuple[Ints, Ints]] = {}
-        self.offsets: dict[tuple[str, int, Expr], tuple[Ints, dict[int, Ints]]] = {}
+        self.offsets: dict[tuple[str, int, Expr], Offset] = {}
         self.nexts: dict[int, dict[str, Ints]] = {}
+        self.loops = {index.name: loop for loop, index in enumerate(nest.indices)}
+        self.swept: LoopSteps | None = None
         for index in nest.indices:
             self._place(index, home)
 
@@ -353,32 +316,48 @@ class _Walk:
         """One reference: its start and strides in bytes of the local part."""
         element = touch.element
         pitch = self._on_all(self.parts.pitch(layout, whole=self.whole))
+        offsets = [self._offset(each, dim, layout, pitch) for dim, each in enumerate(element.subscripts)]
+        return self._added(element.name, layout, touch, offsets, pitch[:, -1])
+
+    def _added(
+        self, array: str, layout: Layout, touch: Touch, offsets: Sequence[Offset], local_bytes: Ints
+    ) -> ArrayAccess:
+        """A reference whose subscripts move it so."""
         start = np.zeros(len(self.ranks), dtype=np.int64)
         strides = np.zeros((len(self.ranks), len(self.nest.indices)), dtype=np.int64)
-        for dim, subscript in enumerate(element.subscripts):
-            offset, moves = self._offset(subscript, dim, layout, pitch)
+        places = np.full_like(strides, EVERYWHERE)
+        for offset, moves, reached in offsets:
             start += offset
             for loop, moved in moves.items():
                 strides[:, loop] += moved
-        return ArrayAccess(element.name, layout.element_bytes, start, strides, touch.write, pitch[:, -1], touch)
+            for loop, reach in reached.items():
+                places[:, loop] = np.minimum(places[:, loop], reach)
+        limited = places if any(reached for _, _, reached in offsets) else None
+        return ArrayAccess(array, layout.element_bytes, start, strides, touch.write, local_bytes, touch, limited)
 
     def access_from_afar(self, touch: Touch, layout: Layout, buffer: str, box: tuple[Ints, Ints]) -> ArrayAccess:
         """One reference to a buffer that holds the indices of the box, (C, rank) from `box[0]` to `box[1]`."""
         low, high = box
-        pitch = _pitch(np.maximum(high - low + 1, 0), layout.element_bytes)
-        start = np.zeros(len(self.ranks), dtype=np.int64)
-        strides = np.zeros((len(self.ranks), len(self.nest.indices)), dtype=np.int64)
+        pitch = pitches(np.maximum(high - low + 1, 0), layout.element_bytes)
+        offsets: list[Offset] = []
         for dim, subscript in enumerate(touch.element.subscripts):
-            at = self._global(subscript, self.first)
-            if at is None:
-                continue
-            start += (at - low[:, dim]) * pitch[:, dim]
             names = names_in(subscript)
+            line = self._line(subscript, layout.bounds[dim])
+            if line is not None:
+                steps = {self.loops[name]: moved * pitch[:, dim] for name, moved in line.moves.items()}
+                reached = {self.loops[name]: count for name, count in line.places.items()}
+                offsets.append(((line.begin - low[:, dim]) * pitch[:, dim], steps, reached))
+                continue
+            first = self._global(subscript, self.first)
+            if first is None:
+                continue
+            moved_to = {}
             for loop, index in enumerate(self.nest.indices):
                 after = self._global(subscript, self._next(loop)) if index.name in names else None
                 if after is not None:
-                    strides[:, loop] += (after - at) * pitch[:, dim]
-        return ArrayAccess(buffer, layout.element_bytes, start, strides, touch.write, pitch[:, -1], touch)
+                    moved_to[loop] = (after - first) * pitch[:, dim]
+            offsets.append(((first - low[:, dim]) * pitch[:, dim], moved_to, {}))
+        return self._added(buffer, layout, touch, offsets, pitch[:, -1])
 
     def box(self, element: Element, layout: Layout) -> tuple[Ints, Ints]:
         """First and last index of each dimension that a reference reads on each processor, each (C, rank)."""
@@ -443,20 +422,59 @@ class _Walk:
         """What is known of each processor, for each value of `along`."""
         return own if self.along is None else np.concatenate([own] * self.values)
 
-    def _offset(self, subscript: Expr, dim: int, layout: Layout, pitch: Ints) -> tuple[Ints, dict[int, Ints]]:
-        """Bytes from the begin of the local part to the first subscript, and how far one step of each loop in it
-        moves."""
+    def _offset(self, subscript: Expr, dim: int, layout: Layout, pitch: Ints) -> Offset:
+        """Bytes from the begin of the local part to the first subscript, how far one step of each loop in it moves, and
+        how many places a loop reaches where these are limited."""
         known = self.offsets.get((layout.array, dim, subscript))
         if known is not None:
             return known
-        at = self._local(subscript, dim, layout, self.first)
-        moves = {}
-        names = names_in(subscript)
-        for loop, index in enumerate(self.nest.indices):
-            if index.name in names:
-                moves[loop] = (self._local(subscript, dim, layout, self._next(loop)) - at) * pitch[:, dim]
-        found = self.offsets[layout.array, dim, subscript] = at * pitch[:, dim], moves
+        axis = layout.axis_of_dim(dim)
+        complete = axis is None or self.whole or layout.grid.shape[axis] == 1
+        low, high = layout.bounds[dim]
+        line = self._line(subscript, (low, high) if complete else None)
+        moves: dict[int, Ints] = {}
+        reached: dict[int, Ints] = {}
+        if line is None:
+            at = self._local(self._global(subscript, self.first), dim, layout)
+            names = names_in(subscript)
+            for loop, index in enumerate(self.nest.indices):
+                if index.name in names:
+                    moves[loop] = self._local(self._global(subscript, self._next(loop)), dim, layout) - at
+        else:
+            at = self._local(line.begin, dim, layout)
+            for name, step in line.moves.items():
+                inside = np.clip(line.begin, low + np.maximum(-step, 0), high - np.maximum(step, 0))
+                moves[self.loops[name]] = self._local(inside + step, dim, layout) - self._local(inside, dim, layout)
+            reached = {self.loops[name]: count for name, count in line.places.items()}
+        found = at * pitch[:, dim], {loop: moved * pitch[:, dim] for loop, moved in moves.items()}, reached
+        self.offsets[layout.array, dim, subscript] = found
         return found
+
+    def _line(self, subscript: Expr, bounds: tuple[int, int] | None) -> StraightLine | None:
+        """The line of a subscript that jumps; None: it does not jump, or data decide it. With `bounds` all that it
+        reaches lies between them."""
+        if not wraps(subscript, self.names):
+            return None
+        try:
+            return line_of(subscript, self._sweep(), self._moved, bounds)
+        except Unknown:
+            if self.along is not None:
+                raise
+            return None
+
+    def _sweep(self) -> LoopSteps:
+        """The loops, for subscripts that jump."""
+        if self.swept is None:
+            ranges = self._ranges()
+            count = {
+                name: np.maximum((ranges[name][1] - ranges[name][0]) // np.maximum(np.abs(self.step[name]), 1), 0) + 1
+                for name in self.loops
+            }
+            self.swept = LoopSteps(self.first, self.step, count)
+        return self.swept
+
+    def _moved(self, expr: Expr, values: Mapping[str, Ints]) -> Ints:
+        return self._on_each(evaluate_vector(expr, self.env, values))
 
     def _next(self, loop: int) -> dict[str, Ints]:
         """The first local values of all indices, but the second of one loop."""
@@ -465,9 +483,8 @@ class _Walk:
             self.nexts[loop] = {**self.first, name: self.first[name] + self.step[name]}
         return self.nexts[loop]
 
-    def _local(self, subscript: Expr, dim: int, layout: Layout, values: dict[str, Ints]) -> Ints:
+    def _local(self, index: Ints | None, dim: int, layout: Layout) -> Ints:
         """The local position of a subscript on the executing processor (beyond its block: in the overlap area)."""
-        index = self._global(subscript, values)
         if index is None:
             return np.zeros_like(self.ranks)
         axis = layout.axis_of_dim(dim)

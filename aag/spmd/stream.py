@@ -21,15 +21,17 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown
-from aag.ir.expressions import Call, Element, Expr
-from aag.ir.visitors import children, names_in
+from aag.ir.expressions import Element, Expr
+from aag.ir.visitors import names_in
 from aag.mapping.layout import Layout, Layouts
-from aag.spmd.access import AccessSweep, buffer_of, pitch_of, with_far
+from aag.spmd.access import AccessSweep, buffer_of, with_far
 from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Repeat, Step, put_in, read_in
 from aag.spmd.course import steps_of, temporaries
 from aag.spmd.formulas import Known, mask_holds
+from aag.spmd.local_parts import pitch_of
 from aag.spmd.nodes import Nest, assigns_of
 from aag.spmd.vector import Ints, TooLarge, evaluate_vector
+from aag.spmd.wraps import is_shifted_off
 
 MOST = 1 << 22
 """References that are enumerated at most, where even a few iterations of the outermost loop have many."""
@@ -405,7 +407,7 @@ class _Enumeration:
             self.anywhere.setdefault(name)
             place: Ints = low + (drawn * max(1, high - low + 1)).astype(np.int64)
             return place
-        inside: Ints = np.minimum(np.maximum(index, bounds[0]), bounds[1]) if _leaves(subscript) else index
+        inside: Ints = np.minimum(np.maximum(index, bounds[0]), bounds[1]) if is_shifted_off(subscript) else index
         return inside
 
     def _local(self, index: Ints, dim: int, layout: Layout) -> Ints:
@@ -456,13 +458,6 @@ def _taken(vectors: Vectors, parent: Ints) -> dict[str, NDArray[Any]]:
 def _at(values: Ints, parent: Ints) -> Ints:
     """The values of the executions around."""
     return values if values.size == 1 else values[parent]
-
-
-def _leaves(subscript: Expr) -> bool:
-    """Whether it is that of an EOSHIFT, which may leave the array; the emitted program reads at its edge then."""
-    if isinstance(subscript, Call) and subscript.name == "eoshift$":
-        return True
-    return any(map(_leaves, children(subscript)))
 
 
 def _blocks(count: int, taken: int, blocks: int) -> tuple[Ints, Floats]:

@@ -439,6 +439,7 @@ def _shape(run: Run, nest: Nest, trips: Trips, tested: int = 0) -> CachedNest:
                 depth=None if each.touch.depth == len(nest.indices) else each.touch.depth,
                 after=each.touch.after,
                 source=each.touch.source,
+                places=each.places,
             )
             for each, stride in zip(accesses, strides, strict=True)
         ),

@@ -6,8 +6,9 @@ import pytest
 from aag.graph import aau as g
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS
 from aag.pipeline import Options, Overrides, abstract, lower, read_program
-from aag.spmd.access import AccessParts, accesses
+from aag.spmd.access import accesses
 from aag.spmd.communication import steps
+from aag.spmd.local_parts import AccessParts
 from aag.spmd.partition import trips
 from aag.spmd.vector import Along, TooLarge
 from interpreter.application import Answers, Application, scalars_of

@@ -98,6 +98,8 @@ class CachedAccess(Struct, frozen=True, kw_only=True):
     after: bool = False
     source: int = 0
     """A number of the statement whose misses are to be told apart."""
+    places: NDArray[np.int64] | None = None
+    """(P, D) how many places each loop reaches, where these are fewer than it has iterations."""
 
 
 class CachedNest(Struct, frozen=True, kw_only=True):

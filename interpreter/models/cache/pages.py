@@ -50,6 +50,12 @@ def _touched(nest: CachedNest, level: int, page_bytes: int) -> Array:
     return found
 
 
+def _steps(group: Sequence[CachedAccess], extents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(P, D) iterations of each loop that take one of some references to a new place."""
+    limits = [access.places for access in group if access.places is not None]
+    return extents if len(limits) < len(group) else np.minimum(extents, np.maximum.reduce(limits))
+
+
 def _pages(group: Sequence[CachedAccess], extents: NDArray[np.int64], level: int, page_bytes: int) -> Array:
     """(P,) pages of each of some references that move together from `level` inwards. Where they begin in a page is not
     known; on average a page more is touched than they fill, less an element."""
@@ -58,11 +64,12 @@ def _pages(group: Sequence[CachedAccess], extents: NDArray[np.int64], level: int
         outer += _between([access.strides[:, loop] for access in group]) * np.maximum(extents[:, loop] - 1, 0) / 2.0
     apart = (starts + outer) / page_bytes
     strides = np.abs(group[0].strides).astype(np.float64)
+    steps = _steps(group, extents)
     span = np.full(extents.shape[0], float(group[0].element_bytes))
     pages = np.ones(extents.shape[0])
     for loop in reversed(range(level, extents.shape[1])):
-        span += strides[:, loop] * np.maximum(extents[:, loop] - 1, 0)
-        pages = np.minimum(np.where(strides[:, loop] > 0, extents[:, loop], 1) * pages, 1.0 + span / page_bytes)
+        span += strides[:, loop] * np.maximum(steps[:, loop] - 1, 0)
+        pages = np.minimum(np.where(strides[:, loop] > 0, steps[:, loop], 1) * pages, 1.0 + span / page_bytes)
     together: Array = np.minimum(pages * np.minimum(len(group), 1.0 + apart), 1.0 + span / page_bytes + apart)
     return together / len(group)
 

@@ -8,7 +8,8 @@ import pytest
 
 from aag.pipeline import Overrides, lower, read_program
 from aag.spmd import nodes
-from aag.spmd.access import AccessParts, accesses
+from aag.spmd.access import accesses
+from aag.spmd.local_parts import AccessParts
 from aag.spmd.partition import trips
 from tests.aag.spmd.machine import Machine
 from tests.aag.spmd.terms import combinations, evaluate
