@@ -15,6 +15,7 @@ from esp.output.partial import NOT_RANKED, partial_notes
 from esp.output.pasted import pasted
 from esp.output.profile import asked_for, assumed_lines, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
+from esp.output.sureness import tie_of
 from esp.prediction import Prediction, first, four
 
 MOST_EXCLUDED = 4
@@ -347,7 +348,7 @@ def _verdict(found: Advice) -> str:
         return f"{ahead}use {where}"
     if own.tie == 1:
         less = percent(1 - best.time_s / own.time_s)
-        return f"{ahead}keep what the source has: {where} is {less} faster, but too close to call"
+        return f"{ahead}keep what the source has: {where} is {less} faster, a tie: {tie_of(found.certainty, own.rank)}"
     times = f"{seconds(best.time_s)} instead of {seconds(own.time_s)}"
     return f"{ahead}use {where}: {times}, {_faster(own.time_s, best.time_s)}"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison, Ranked
-from esp.explore.ties import Certainty
+from esp.explore.ties import Certainty, CloseCall, Swap
 from esp.incomplete import reasons
 from esp.output.assumptions import assumed_of_choices
 from esp.output.cells import rows_as_csv
@@ -276,22 +276,32 @@ def certainty_json(found: Certainty) -> dict[str, Any]:
     """How sure a ranking is; docs/explore.md describes the fields."""
     return {
         "equal": list(found.equal),
-        "close": list(found.close),
-        "slower": list(found.slower),
-        "far": list(found.far),
-        "untried": list(found.untried),
-        "swaps": [
+        "close": [each.rank for each in found.close],
+        "close_calls": [
             {
                 "rank": each.rank,
                 "share": each.share,
-                "quantity": each.quantity or None,
-                "end": None if each.compiler else _END[each.way],
-                "compiler": _DONE[each.way] if each.compiler else None,
+                "ahead": each.ahead,
+                "model_error": each.error,
+                **_decided(each),
             }
-            for each in found.swaps
+            for each in found.close
         ],
+        "slower": list(found.slower),
+        "far": list(found.far),
+        "untried": list(found.untried),
+        "swaps": [{"rank": each.rank, "share": each.share, **_decided(each)} for each in found.swaps],
         "model_error": found.error,
         "tried": found.tried,
+    }
+
+
+def _decided(each: Swap | CloseCall) -> dict[str, Any]:
+    """What decides a tie, where one thing does."""
+    return {
+        "quantity": each.quantity or None,
+        "end": None if each.compiler else _END[each.way],
+        "compiler": _DONE[each.way] if each.compiler else None,
     }
 
 

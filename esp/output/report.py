@@ -26,6 +26,7 @@ from esp.output.report_charts import shares, times
 from esp.output.report_pictures import MOST_PROCESSORS, Ints, held, sentence, timeline, tornado, traffic
 from esp.output.report_style import SCRIPT, STYLE
 from esp.output.screen import printable, shorten
+from esp.output.sureness import tie_of
 from esp.output.table import above_perfect, compared_with, speed_up
 from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.traces.trace import SEND, Trace
@@ -209,7 +210,7 @@ def _best_choice(found: Comparison) -> str:
         return text
     slower = significant(100 * (own.time_s / best.time_s - 1), 2)
     text += f" Your source's mapping, {own.shown} on {grid(own.grid) or '1'}, is {slower}% slower"
-    return text + (", within the model error: a tie." if own.tie == 1 else ".")
+    return f"{text}, a tie: {tie_of(found.certainty, own.rank)}." if own.tie == 1 else f"{text}."
 
 
 def _best_number(scaling: Sequence[Prediction]) -> str:
