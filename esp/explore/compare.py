@@ -19,7 +19,7 @@ from esp import arguments
 from esp.api import Prediction, Request, Source, load_machine, read_source, requested
 from esp.calling import in_python
 from esp.errors import UsageError
-from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
+from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by, is_written, written_choice
 from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
 from esp.explore.interval import contenders
 from esp.explore.predictions import Predictions, Question
@@ -74,6 +74,8 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
     warnings: tuple[Diagnostic, ...]
     timed: bool = False
     """Whether the timed region is ranked."""
+    rearranged: bool = False
+    """Whether the mapping of the source needs other PROCESSORS than the source has."""
 
     @property
     def best(self) -> Ranked:
@@ -84,6 +86,22 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
     def certainty(self) -> Certainty:
         """How sure it is that the first is the fastest."""
         return certainty([timing(each.prediction, timed=self.timed) for each in self.ranked])
+
+    @property
+    def recommended(self) -> Ranked | None:
+        """The mapping of the source where it ties with the fastest, else the fastest; None where nothing is ranked,
+        nothing fits in memory, or whole programs are compared."""
+        if not self.complete or not self.best.prediction.fits or self.best.choice is None:
+            return None
+        return next((each for each in self.ranked if each.written and each.tie == 1), self.best)
+
+    @property
+    def pasted(self) -> MappingChoice | None:
+        """The choice whose directives are worth pasting; None where the source has them."""
+        wanted = self.recommended
+        if wanted is None or wanted.choice is None or (wanted.written and not self.rearranged):
+            return None
+        return wanted.choice
 
     @property
     def complete(self) -> bool:
@@ -206,6 +224,7 @@ def compare_choices(
         differ=False,
         warnings=done[order[0]].warnings,
         timed=request.timed,
+        rearranged=distributed.rearranged,
     )
 
 
@@ -353,22 +372,6 @@ def _ranked(rows: Iterable[tuple[str, Prediction, bool, MappingChoice | None]], 
         )
         for at, ((shown, prediction, written, choice), tied) in enumerate(zip(rows, ties(timings), strict=True))
     )
-
-
-def written_choice(distributed: Distributed, directives: tuple[str, ...] = ()) -> MappingChoice | None:
-    """The mapping of the source as a choice, to which `directives` are added; None where it has none."""
-    formats = {each.name: each.written for each in distributed.targets if each.written}
-    if not formats:
-        return None
-    shown = dict.fromkeys(formats.values())
-    return MappingChoice(formats=formats, grid=None, shown=" ".join(shown), directives=directives)
-
-
-def is_written(choice: MappingChoice, written: MappingChoice, distributed: Distributed) -> bool:
-    """Whether a choice is what the source says, `written`."""
-    if choice is written:
-        return True
-    return dict(choice.formats) == dict(written.formats) and choice.grid in (None, distributed.grid)
 
 
 def _code(program: Program) -> list[str]:

@@ -342,6 +342,9 @@ def _verdict(found: Advice) -> str:
         return "none: no mapping tried fits in memory; take more processors or a smaller size"
     if own is not None and not own.prediction.fits:
         return f"{ahead}use {where}: the mapping of the source does not fit in memory"
+    kept = found.recommended.candidate if found.recommended is not None else best.candidate
+    if kept.written and kept.directives:
+        return f"{ahead}{_rearranged(found, where)}"
     if best.candidate.written:
         return f"{ahead}keep what the source has: nothing tried is faster than {where}"
     if own is None:
@@ -351,6 +354,17 @@ def _verdict(found: Advice) -> str:
         return f"{ahead}keep what the source has: {where} is {less} faster, a tie: {tie_of(found.certainty, own.rank)}"
     times = f"{seconds(best.time_s)} instead of {seconds(own.time_s)}"
     return f"{ahead}use {where}: {times}, {_faster(own.time_s, best.time_s)}"
+
+
+def _rearranged(found: Advice, where: str) -> str:
+    """What to do where the formats of the source stay and its PROCESSORS do not."""
+    own = found.recommended
+    assert own is not None
+    if own.rank == 1:
+        return f"change PROCESSORS only: nothing tried is faster than the formats of the source, {where}"
+    told = "keep the formats of the source and change PROCESSORS"
+    less = percent(1 - found.best.time_s / own.time_s)
+    return f"{told}: {where} is {less} faster, a tie: {tie_of(found.certainty, own.rank)}"
 
 
 def _faster(own_s: float, best_s: float) -> str:

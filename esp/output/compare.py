@@ -150,8 +150,9 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     notes = []
     if not found.complete:
         notes.append(screen.paint("warm", paragraph("order", NOT_RANKED, width)))
-    elif best.choice is not None and best.prediction.fits:
-        notes += pasted(best.choice.directives, best.choice.replaced, width, best.choice.elsewhere)
+    notes += [paragraph("advice", text, width) for text in (keeping(found),) if text]
+    if (wanted := found.pasted) is not None:
+        notes += pasted(wanted.directives, wanted.replaced, width, wanted.elsewhere)
     notes += [paragraph(label, text, width) for label, text in size_notes(found)]
     notes += memory_notes(_predictions(found), screen)
     written = [each for each in found.ranked if each.written and each.choice is not None]
@@ -167,6 +168,18 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     notes += assumed_lines(assumed_of_choices(_predictions(found), [each.rank for each in found.ranked], what), width)
     notes += sure_notes(found.certainty if found.complete else None, best.prediction, width)
     return notes
+
+
+def keeping(found: Comparison) -> str:
+    """Whether the source keeps its mapping; nothing where it does not."""
+    own = found.recommended
+    if own is None or not own.written:
+        return ""
+    if own.rank == 1:
+        what = "change PROCESSORS only" if found.rearranged else "keep what the source has"
+        return f"{what}: no choice is faster"
+    what = "keep the formats of the source and change PROCESSORS" if found.rearranged else "keep what the source has"
+    return f"{what}: {own.rank} ties with 1"
 
 
 def without_prediction(impossible: Sequence[tuple[str, Diagnostic]], screen: Screen) -> list[str]:
@@ -252,7 +265,7 @@ def comparison_json(found: Comparison) -> str:
         "left_out": found.left_out,
         "certainty": certainty_json(found.certainty) if found.complete else None,
         "partial": list(partial),
-        "paste": list(found.best.choice.pasted) if found.best.choice is not None and best.fits and not partial else [],
+        "paste": [] if found.pasted is None else list(found.pasted.pasted),
         "crossover": None
         if crossing is None
         else {
