@@ -140,7 +140,8 @@ def messages(summary: MessageSummary, processors: int) -> str:
 
     Sizes are those of one typical execution over all processors (Def 8).
     """
-    what = summary.pattern.replace("_", " ") + (f" of {summary.array}" if summary.array else "")
+    array = summary.array.partition("$")[0]  # the name in the source, whatever version of its mapping is sent
+    what = summary.pattern.replace("_", " ") + (f" of {array}" if array else "")
     if not summary.messages or not summary.executions:
         return f"{what}: no message"
     sizes = [f"{count(number)} x {_exactly(size)}" for size, number in summary.sizes[:_SIZES]]
