@@ -109,8 +109,8 @@ def resolve_mapping(
     env = {**steady(unit, known, all_passed), **known}
     tables = tables_of(scope, overrides.distribute, env, report, align=overrides.align)
     resolution = _Resolution(tables, arrangements, env, report)
-    grid = resolution.first_grid()
     resolution.check(scope)
+    grid = resolution.first_grid()
     report.extend(note for name, note in arrangements.assumed.items() if name in {grid.name, *resolution.used})
     found = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
     arrays = {
@@ -168,6 +168,8 @@ class _Resolution:
         self._dealt = {name: self._mapper.dealt(each, report) for name, each in tables.distributes.items()}
         self.used = {each.grid.name for each in self._dealt.values() if each is not None}
         """Processor arrangements over which something is dealt."""
+        self._ranks = {len(each.grid.shape) for each in self._dealt.values() if each is not None}
+        """The numbers of dimensions of these."""
         self._placements: dict[str, Placement | None] = self._cycles()
         for name in tables.bounds:
             self._place(name)
@@ -178,7 +180,7 @@ class _Resolution:
     def first_grid(self) -> Grid:
         """The grid that places ranks on nodes (Def 14): of the first DISTRIBUTE, else the first PROCESSORS.
 
-        Reports a grid of the user's that has the rank of none of them.
+        Reports a grid of the user's that has the rank of none over which something is dealt.
         """
         used = [each.grid for each in self._dealt.values() if each is not None]
         named = [each for each in self._arrangements.named.values() if each is not None and each.shape]
@@ -186,7 +188,7 @@ class _Resolution:
         candidates = [*used, *named]
         if not candidates:
             return Grid("", shape) if shape else self._arrangements.ours(1)
-        ranks = sorted({len(each.shape) for each in candidates})
+        ranks = sorted(self._ranks or {len(each.shape) for each in candidates})
         if shape and len(shape) not in ranks:
             self._report.add(
                 "E311",
@@ -205,7 +207,9 @@ class _Resolution:
                 self.remaps, directive = True, statement.directive
                 name = directive.alignee if isinstance(directive, Align) else directive.distributee
                 found = self._mapper.remapped(self._start, directive, self._report).distributed.get(name)
-                self.used |= set() if found is None else {found.grid.name}
+                if found is not None:
+                    self.used.add(found.grid.name)
+                    self._ranks.add(len(found.grid.shape))
                 if name not in self._tables.dynamic and not statement.keeps:
                     hint = "HPF requires !HPF$ DYNAMIC for what a directive remaps"
                     message = f"{name} is remapped but not declared DYNAMIC"
