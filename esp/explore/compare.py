@@ -20,10 +20,10 @@ from esp.api import Prediction, Request, Source, load_machine, read_source, requ
 from esp.calling import in_python
 from esp.errors import UsageError
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by, is_written, written_choice
-from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
+from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, size_above, sizes_below
 from esp.explore.interval import contenders
 from esp.explore.predictions import Predictions, Question
-from esp.explore.sizes import size_name, sizes_of
+from esp.explore.sizes import others_fixed, size_name, sizes_of
 from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.prediction import assuming, first
 from esp.shown import Printed
@@ -424,19 +424,26 @@ def _over_sizes(
     def ahead(asked: Iterable[tuple[int, int]]) -> None:
         predictions.ahead(question(*each) for each in asked if each not in known)
 
+    fixed = others_fixed(program, constants, distributed, name)
     if listed:
-        return None, scan(name, time_of, [each.rank for each in ranked], sizes_of(listed), ahead=ahead)
-    return _crossover(name, time_of, ranked, sizes_below(current, ranked[0].prediction.processors), ahead), None
+        found = scan(name, time_of, [each.rank for each in ranked], sizes_of(listed), ahead=ahead)
+        return None, replace(found, fixed=fixed)
+    crossing = _crossover(name, time_of, ranked, current, ahead)
+    return None if crossing is None else replace(crossing, fixed=fixed), None
 
 
 def _crossover(
-    name: str, time_of: TimeOf, ranked: Sequence[Ranked], sizes: Sequence[int], ahead: Ahead
+    name: str, time_of: TimeOf, ranked: Sequence[Ranked], current: int, ahead: Ahead
 ) -> Crossover | None:
+    procs = ranked[0].prediction.processors
+    sizes, beyond = sizes_below(current, procs), size_above(current, procs)
     challengers = [ranked[at].rank for at in _challengers([each.shown for each in ranked])]
     if not challengers or len(sizes) < 2:
         return None
     tied = [each.rank for each in ranked if each.tie == 1]
-    return crossover(name, time_of, 1, challengers, sizes, tolerance=_tolerance(ranked), tied=tied, ahead=ahead)
+    return crossover(
+        name, time_of, 1, challengers, sizes, tolerance=_tolerance(ranked), tied=tied, ahead=ahead, beyond=beyond
+    )
 
 
 def _tolerance(ranked: Sequence[Ranked]) -> float:

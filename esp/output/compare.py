@@ -1,6 +1,6 @@
 """A comparison of distributions or programs as a table, JSON and CSV."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aag.diagnostics import Diagnostic
@@ -220,29 +220,42 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
         for start, end, ranks in found.scan.runs:
             sizes = f"{start} to {end}" if end != start else f"{start}"
             names = [f"{rank} {found.ranked[rank - 1].shown}" for rank in ranks]
-            told.append(f"{found.scan.name} = {sizes}: {one_of(names)}")
+            told.append(f"{found.scan.name} = {sizes}{_fixed(found.scan.fixed)}: {one_of(names)}")
         return [("fastest" if not at else "", text) for at, text in enumerate(told)]
     if crossing is None:
         return []
-    name, smallest = crossing.name, crossing.sizes[0]
+    name, smallest, last = crossing.name, crossing.sizes[0], crossing.sizes[-1]
+    fixed = _fixed(crossing.fixed)
     if crossing.rival is None:
         some = [str(each) for each in crossing.challengers]
         others = f"choices {listed(some)} are" if len(some) > 1 else f"choice {some[0]} is"
-        text = f"at {name} = {smallest}, {others} not faster than 1 either"
+        return [("size", f"at {name} = {smallest}{fixed}, {others} not faster than 1")]
+    rival = found.ranked[crossing.rival - 1]
+    there = f"at {name} = {smallest}, " + (f"{rival.rank} is faster" if crossing.rival_wins else "they tie")
+    if crossing.wins_from is None:
+        text = f"1 and {rival.rank}, {rival.shown}, tie at {name} = {last}{fixed}; "
+        text += there if crossing.rival_wins else f"{there}, too"
     else:
-        rival = found.ranked[crossing.rival - 1]
-        there = f"at {name} = {smallest}, " + (f"{rival.rank} is faster" if crossing.rival_wins else "they tie")
-        if crossing.wins_from is None:
-            text = f"1 and {rival.rank}, {rival.shown}, tie at {name} = {crossing.sizes[-1]}; "
-            text += there if crossing.rival_wins else f"{there}, too"
-        else:
-            first, last = crossing.wins_from, crossing.sizes[-1]
-            where = f"at {name} = {last}" if first == last else f"for {name} = {first} to {last}"
-            before = max((each for each in crossing.tried if each < first), default=smallest)
-            where += f", not at {name} = {before}" if before > smallest else ""
-            text = f"1 is faster than {rival.rank}, {rival.shown}, {where}; {there}"
-        text += f" (tried {name} = {', '.join(str(each) for each in crossing.tried)})"
-    return [("size", text)]
+        start = crossing.wins_from
+        before = max((each for each in crossing.tried if each < start), default=smallest)
+        alone = start == last and not crossing.wins_above
+        where = f"at {name} = {last}{' alone' * crossing.special}" if alone else f"for {name} = {start} to {last}"
+        if crossing.wins_above:
+            where = f"for {name} = {last} and {crossing.above}"
+        where += fixed + (f", not at {name} = {before}" if before > smallest else "")
+        where += f" or {crossing.above}" if alone and crossing.above is not None else ""
+        text = f"1 is faster than {rival.rank}, {rival.shown}, {where}; {there}"
+        if crossing.special and crossing.wins_above:
+            text += f"; {name} = {last} is special: {rival.rank} takes longer there than at {name} = {crossing.above}"
+        elif crossing.special:
+            text += f"; {name} = {last} is a special size, not a threshold"
+    tried = (*crossing.tried, *((crossing.above,) if crossing.above is not None else ()))
+    return [("size", f"{text} (tried {name} = {', '.join(str(each) for each in tried)})")]
+
+
+def _fixed(fixed: Mapping[str, int]) -> str:
+    """The sizes that stay while another one is varied."""
+    return f", with {listed([f'{name} = {value}' for name, value in fixed.items()])}" if fixed else ""
 
 
 def comparison_json(found: Comparison) -> str:
@@ -277,10 +290,19 @@ def comparison_json(found: Comparison) -> str:
             "rival": crossing.rival,
             "rival_wins": crossing.rival_wins,
             "tolerance": crossing.tolerance,
+            "above": crossing.above,
+            "wins_above": crossing.wins_above,
+            "special": crossing.special,
+            "fixed": dict(crossing.fixed),
         },
         "fastest": None
         if found.scan is None
-        else {"parameter": found.scan.name, "sizes": list(found.scan.sizes), "choices": list(found.scan.best)},
+        else {
+            "parameter": found.scan.name,
+            "sizes": list(found.scan.sizes),
+            "choices": list(found.scan.best),
+            "fixed": dict(found.scan.fixed),
+        },
     }
     return text_of(told)
 
