@@ -1,6 +1,6 @@
 """Directives and the user's overrides -> a layout for every array of a program unit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -122,7 +122,7 @@ def resolve_mapping(
         if mapped_name(again) in arrays and not _is_overridden(mapped_name(again), overrides):
             resolution.compare(scope.entities[mapped_name(again)], again, grid)
     if arrangements.procs > 1 and unit.kind == "program":
-        _note_undistributed(arrangements.procs, arrays, scope, report)
+        _note_undistributed(arrays, scope, report)
     _note_empty([layout for layout in arrays.values() if not layout.elements], scope, report)
     return Layouts(
         notes=report.notes(),
@@ -299,20 +299,34 @@ class _Resolution:
                 self._placements[each] = itself(each, len(own))
 
 
-def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
+def _note_undistributed(arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
     """Notes that every processor has all the data and does all the work."""
     remapped = any(isinstance(each, Remap) for each in walk_statements(scope.unit.body))
     if remapped or any(each.is_distributed for each in arrays.values()):
         _note_unmapped(arrays, scope, report)
         return
-    work = f"all {procs} processors do all the work"
+    work = "each processor does all the work"
     if arrays:
         templates = [each.name for each in scope.directives if isinstance(each, Template)]
-        what = " or ".join(templates) or "an array"
-        report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, f"write DISTRIBUTE for {what}")
+        hint = f"write DISTRIBUTE for {_one_of(templates or _largest(arrays, scope))}"
+        report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, hint)
     else:
         hint = "only operations on distributed arrays are divided among processors"
         report.add(NO_ARRAY, f"there is no array to distribute: {work}", scope.unit.span, hint)
+
+
+def _largest(arrays: Mapping[str, Layout], scope: Scope) -> list[str]:
+    """The names of the largest arrays."""
+    most = max(each.elements for each in arrays.values())
+    named = (scope.entities[name].shown.partition("$")[0] for name, each in arrays.items() if each.elements == most)
+    return list(dict.fromkeys(named))
+
+
+def _one_of(names: Sequence[str]) -> str:
+    """A choice of names: ``a, b or 3 more``."""
+    more = [f"{len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
+    *first, last = [*names[:_MOST_SHOWN], *more]
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _note_unmapped(arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
@@ -329,9 +343,7 @@ def _note_unmapped(arrays: Mapping[str, Layout], scope: Scope, report: Report) -
     if not forgotten:
         return
     shown = list(dict.fromkeys(scope.entities[name].shown.partition("$")[0] for name in forgotten))
-    more = [f"{len(shown) - _MOST_SHOWN} more"] if len(shown) > _MOST_SHOWN else []
-    *first, last = [*shown[:_MOST_SHOWN], *more]
-    named = f"{', '.join(first)} or {last}" if first else last
+    named = _one_of(shown)
     whole, them = ("all of it", "it") if len(shown) == 1 else ("all of them", "them")
     report.add(
         UNMAPPED,

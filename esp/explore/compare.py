@@ -432,9 +432,7 @@ def _over_sizes(
     return None if crossing is None else replace(crossing, fixed=fixed), None
 
 
-def _crossover(
-    name: str, time_of: TimeOf, ranked: Sequence[Ranked], current: int, ahead: Ahead
-) -> Crossover | None:
+def _crossover(name: str, time_of: TimeOf, ranked: Sequence[Ranked], current: int, ahead: Ahead) -> Crossover | None:
     procs = ranked[0].prediction.processors
     sizes, beyond = sizes_below(current, procs), size_above(current, procs)
     challengers = [ranked[at].rank for at in _challengers([each.shown for each in ranked])]

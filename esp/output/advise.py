@@ -9,7 +9,7 @@ from esp.explore.ties import FAR
 from esp.output.assumptions import assumed_of_choices
 from esp.output.columns import Column, TableRow, table
 from esp.output.compare import more, sure_notes, without_prediction
-from esp.output.figures import NOT_FITTING, ROUNDING, constants, grid, messages, missed_by_all, source_text
+from esp.output.figures import NOT_FITTING, ROUNDING, grid, main_constants, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes
 from esp.output.pasted import pasted
@@ -56,7 +56,7 @@ def advice_text(found: Advice, screen: Screen, *, following: str = "") -> str:
 def _heading(found: Advice, screen: Screen) -> str:
     best = found.best.prediction
     name = printable(found.file.rsplit("/", 1)[-1]) + (" (bundled)" if best.bundled else "")
-    subject = [name, best.system, " ".join(constants(best.constants)[:6])]
+    subject = [name, best.system, main_constants(best)]
     total = len(found.ranked) + len(found.excluded) + len(found.impossible)
     numbers = ", ".join(map(str, found.procs))
     searched = f"{plural(total, 'choice')} on {numbers} {'proc' if found.procs == (1,) else 'procs'}: "

@@ -10,7 +10,7 @@ from esp.incomplete import reasons
 from esp.output.assumptions import assumed_of_choices
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
-from esp.output.figures import NOT_FITTING, constants, grid, ranked_columns
+from esp.output.figures import NOT_FITTING, grid, main_constants, ranked_columns
 from esp.output.numbers import listed, one_of, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.pasted import pasted
@@ -50,7 +50,7 @@ def _heading(found: Comparison, screen: Screen) -> str:
     sample = found.best.prediction
     files = [printable(each.rsplit("/", 1)[-1]) for each in found.programs]
     name = ", ".join(files) + (" (bundled)" if sample.bundled else "")
-    subject = [name, plural(sample.processors, "proc"), sample.system, " ".join(constants(sample.constants)[:6])]
+    subject = [name, plural(sample.processors, "proc"), sample.system, main_constants(sample)]
     tried = len(found.ranked) + len(found.impossible)
     what = plural(tried, "choice") if len(found.programs) == 1 else plural(tried, "program")
     times_s = [each.time_s for each in found.ranked]
@@ -313,13 +313,7 @@ def certainty_json(found: Certainty) -> dict[str, Any]:
         "equal": list(found.equal),
         "close": [each.rank for each in found.close],
         "close_calls": [
-            {
-                "rank": each.rank,
-                "share": each.share,
-                "ahead": each.ahead,
-                "model_error": each.error,
-                **_decided(each),
-            }
+            {"rank": each.rank, "share": each.share, "ahead": each.ahead, "model_error": each.error, **_decided(each)}
             for each in found.close
         ],
         "slower": list(found.slower),

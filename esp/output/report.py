@@ -15,8 +15,16 @@ from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
 from esp.incomplete import reasons
 from esp.output import layout, report_calls, report_tables
-from esp.output.figures import NOT_FITTING, grid, hottest_first, is_end, not_fitting, options, source_text
-from esp.output.figures import constants as constants_of
+from esp.output.figures import (
+    NOT_FITTING,
+    grid,
+    hottest_first,
+    is_end,
+    main_constants,
+    not_fitting,
+    options,
+    source_text,
+)
 from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, time_shown
@@ -123,7 +131,7 @@ def _head(shown: ReportPage) -> str:
     prediction = shown.prediction
     shape = f" ({grid(prediction.grid)})" if len(prediction.grid) > 1 else ""
     subject = [f"{plural(prediction.processors, 'processor')}{shape}", shown.machine.title or prediction.system]
-    subject += constants_of(prediction.constants)[:6]
+    subject += list(filter(None, [main_constants(prediction)]))
     time_s = first(prediction.time_s)
     parts = four(prediction.parts)
     timed = "" if prediction.timed_s is None else f", {seconds(first(prediction.timed_s))} of it timed by the program"
@@ -359,7 +367,7 @@ def _assumptions(shown: ReportPage) -> str:
     held = f"{memory(prediction.memory_bytes)} of data on the fullest processor"
     rows = [each for each in notes(prediction) if not each[0].startswith("line")]  # that is in the profile
     rows.append(("memory", not_fitting([prediction]) or held + (f", {memory(usable)} usable" if usable else "")))
-    if prediction.iterations:
+    if prediction.iterations_walked < prediction.iterations:
         walked = f"{count(prediction.iterations_walked)} of {count(prediction.iterations)} loop iterations walked"
         rows.append(("loops", f"{walked}; the others repeat them"))
     if first(prediction.load_s) > 0:

@@ -37,7 +37,13 @@ def sheet(state: State, width: int) -> Sheet:
     names = [*_name("A", _selected(state), width), *_name("B", pinned.name, width)]
     times = [whole_time(one), whole_time(other)]
     categories = CATEGORIES if width >= _WITH_NAMES else ROLES
-    lines = [*names, *_verdict(state, one, other, width), joined(()), *_totals(layout, one, other, times, categories, shares=shares), joined(())]
+    lines = [
+        *names,
+        *_verdict(state, one, other, width),
+        joined(()),
+        *_totals(layout, one, other, times, categories, shares=shares),
+        joined(()),
+    ]
     lines += _lines(state, layout, one, other, shares=shares)
     return Sheet(layout.heading(), tuple(lines))
 

@@ -364,8 +364,10 @@ def test_a_grid_of_the_rank_of_an_arrangement_that_the_formats_do_not_use(hpf):
     """PROCESSORS has one dimension, and what the user distributes has two: the grid means neither."""
     parts = [hpf.processors("p", 4), hpf.distribute("t", "*", "block", onto="p")]
     assert problems(hpf, *parts, procs=8, grid=(8,), distribute={"t": "(block,block)"}) == [
-        "E311 ‹grid 8› has 1 dimension, but the grids of the program have 2 "
-        "(give one extent for each distributed dimension)"
+        (
+            "E311 ‹grid 8› has 1 dimension, but the grids of the program have 2 "
+            "(give one extent for each distributed dimension)"
+        )
     ]
 
 

@@ -522,6 +522,8 @@ def test_the_size_below_which_the_winner_does_not_win_is_named():
     assert "for n = 8 to 16; at n = 4, 2 is faster" in text
     one = replace(crossing, wins_from=16, above=20, special=True)
     (_, text), *_ = size_notes(replace(found, crossover=one))
-    assert "at n = 16 alone, not at n = 12 or 20; at n = 4, 2 is faster; n = 16 is a special size, not a threshold" in text
+    assert (
+        "at n = 16 alone, not at n = 12 or 20; at n = 4, 2 is faster; n = 16 is a special size, not a threshold" in text
+    )
     (_, text), *_ = size_notes(replace(found, crossover=replace(one, wins_above=True, fixed={"m": 3})))
     assert "for n = 16 and 20, with m = 3, not at n = 12; at n = 4, 2 is faster; n = 16 is special: 2 takes" in text

@@ -154,6 +154,13 @@ def test_the_command_names_the_lines_that_the_directives_replace():
     assert "         in place of line 4\n" in shown
 
 
+def test_without_directives_the_lines_have_a_place_too(capsys, tmp_path):
+    file = tmp_path / "plain.f90"
+    file.write_text("program p\n  real :: a(32, 32)\n  a = 1.0\n  print *, sum(a)\nend program p\n", encoding="utf-8")
+    text = said(capsys, "compare", str(file), "--procs", "4", "--size", "none")
+    assert text.count("\n         after the declarations of these arrays\n") == 1
+
+
 def said(capsys, *words):
     """What a command prints."""
     assert main([*words]) == 0

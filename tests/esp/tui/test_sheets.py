@@ -304,9 +304,7 @@ def test_before_ties_are_known_no_choice_is_called_slower_without_a_mark(home):
     assert "?" not in rows[0]
     second = steps.select(state, home.order[1])
     assert "ties are not known yet" in " ".join(line.text for line in choices.sentences(second, 80))
-    assert "ties are not known yet" in " ".join(
-        line.text for line in sheet(steps.look_at(second, "compare"), 80).lines
-    )
+    assert "ties are not known yet" in " ".join(line.text for line in sheet(steps.look_at(second, "compare"), 80).lines)
 
 
 def test_what_does_not_fit_in_memory_is_never_the_best(home):
