@@ -71,8 +71,9 @@ def _law(system: System) -> Iterator[Finding]:
             message = f"a message of {size + 1:g} B is faster than one of {size:g} B"
             yield _doubt("M202", message, _place(figures, name), "check 'upto' and the start-ups")
         elif above > JUMP * below:
-            longer = f"{above / below:.1f} times as long" if below else "some time, up to it none"
-            message = f"beyond {size:g} B a message takes {longer}"
+            one = f"one of {size:g} B"
+            longer = f"{above / below:.1f} times as long as {one}" if below else f"some time, {one} none"
+            message = f"a message of {size + 1:g} B takes {longer}"
             yield _doubt("M203", message, _place(figures, name), "is the protocol switch really that large?")
     wire = _value(figures, "link_bandwidth")
     for key in (key for key in figures if key.endswith(".per_byte")):

@@ -14,6 +14,9 @@ from aag.mapping.report import Report, place
 from aag.mapping.scope import Scope
 from aag.wording import is_name
 
+REARRANGED = "W301"
+"""The code of a grid that is not the one that PROCESSORS says."""
+
 UNSIZED = "W302"
 """The code of a number of processors that the machine gives."""
 
@@ -139,7 +142,7 @@ def _grid(
         extents = _extents(directive, counted)
     except Unknown as error:
         assumed[name] = Diagnostic(
-            code="W301",
+            code=REARRANGED,
             message=f"using grid {squarest_text(procs, rank)} for {name.upper()}: {error}",
             span=directive.span,
             hint=f"give it with ‹set {error.name}=VALUE›" if is_name(error.name) else "",
@@ -168,7 +171,7 @@ def _grid(
         )
         return None
     assumed[name] = Diagnostic(
-        code="W301",
+        code=REARRANGED,
         message=f"using grid {squarest_text(procs, rank)} instead of {name.upper()}({','.join(map(str, extents))})",
         span=directive.span,
         hint="choose another with ‹grid›",

@@ -8,7 +8,7 @@ from aag.diagnostics import NOWHERE, Span
 from aag.ir.directives import Distribute, Format
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Constructor, Expr
-from aag.mapping.arrangements import Arrangements
+from aag.mapping.arrangements import REARRANGED, Arrangements
 from aag.mapping.distribution import Distribution
 from aag.mapping.grid import Grid
 from aag.mapping.report import Report, place
@@ -68,6 +68,15 @@ def dealt(
             )
         return None
     grid = onto if onto is not None else arrangements.ours(spread)
+    given = arrangements.shape
+    if onto is None and given and len(given) != spread > 1:
+        report.add(
+            REARRANGED,
+            f"using grid {grid} for {directive.distributee}: ‹grid {Grid('', given)}› has "
+            f"{plural(len(given), 'dimension')}",
+            directive.span,
+            "write PROCESSORS for each number of dimensions",
+        )
     return _spread(directive, bounds, formats, grid, env, report)
 
 

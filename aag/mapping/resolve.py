@@ -1,6 +1,6 @@
 """Directives and the user's overrides -> a layout for every array of a program unit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -109,8 +109,8 @@ def resolve_mapping(
     env = {**steady(unit, known, all_passed), **known}
     tables = tables_of(scope, overrides.distribute, env, report, align=overrides.align)
     resolution = _Resolution(tables, arrangements, env, report)
-    grid = resolution.first_grid()
     resolution.check(scope)
+    grid = resolution.first_grid()
     report.extend(note for name, note in arrangements.assumed.items() if name in {grid.name, *resolution.used})
     found = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
     arrays = {
@@ -122,7 +122,7 @@ def resolve_mapping(
         if mapped_name(again) in arrays and not _is_overridden(mapped_name(again), overrides):
             resolution.compare(scope.entities[mapped_name(again)], again, grid)
     if arrangements.procs > 1 and unit.kind == "program":
-        _note_undistributed(arrangements.procs, arrays, scope, report)
+        _note_undistributed(arrays, scope, report)
     _note_empty([layout for layout in arrays.values() if not layout.elements], scope, report)
     return Layouts(
         notes=report.notes(),
@@ -168,6 +168,8 @@ class _Resolution:
         self._dealt = {name: self._mapper.dealt(each, report) for name, each in tables.distributes.items()}
         self.used = {each.grid.name for each in self._dealt.values() if each is not None}
         """Processor arrangements over which something is dealt."""
+        self._ranks = {len(each.grid.shape) for each in self._dealt.values() if each is not None}
+        """The numbers of dimensions of these."""
         self._placements: dict[str, Placement | None] = self._cycles()
         for name in tables.bounds:
             self._place(name)
@@ -178,7 +180,7 @@ class _Resolution:
     def first_grid(self) -> Grid:
         """The grid that places ranks on nodes (Def 14): of the first DISTRIBUTE, else the first PROCESSORS.
 
-        Reports a grid of the user's that has the rank of none of them.
+        Reports a grid of the user's that has the rank of none over which something is dealt.
         """
         used = [each.grid for each in self._dealt.values() if each is not None]
         named = [each for each in self._arrangements.named.values() if each is not None and each.shape]
@@ -186,7 +188,7 @@ class _Resolution:
         candidates = [*used, *named]
         if not candidates:
             return Grid("", shape) if shape else self._arrangements.ours(1)
-        ranks = sorted({len(each.shape) for each in candidates})
+        ranks = sorted(self._ranks or {len(each.shape) for each in candidates})
         if shape and len(shape) not in ranks:
             self._report.add(
                 "E311",
@@ -205,7 +207,9 @@ class _Resolution:
                 self.remaps, directive = True, statement.directive
                 name = directive.alignee if isinstance(directive, Align) else directive.distributee
                 found = self._mapper.remapped(self._start, directive, self._report).distributed.get(name)
-                self.used |= set() if found is None else {found.grid.name}
+                if found is not None:
+                    self.used.add(found.grid.name)
+                    self._ranks.add(len(found.grid.shape))
                 if name not in self._tables.dynamic and not statement.keeps:
                     hint = "HPF requires !HPF$ DYNAMIC for what a directive remaps"
                     message = f"{name} is remapped but not declared DYNAMIC"
@@ -295,24 +299,38 @@ class _Resolution:
                 self._placements[each] = itself(each, len(own))
 
 
-def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
+def _note_undistributed(arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
     """Notes that every processor has all the data and does all the work."""
     remapped = any(isinstance(each, Remap) for each in walk_statements(scope.unit.body))
     if remapped or any(each.is_distributed for each in arrays.values()):
         _note_unmapped(arrays, scope, report)
         return
-    work = f"all {procs} processors do all the work"
+    work = "each processor does all the work"
     if arrays:
         templates = [each.name for each in scope.directives if isinstance(each, Template)]
         done = {each.distributee for each in scope.directives if isinstance(each, Distribute)}
-        open_ = [name for name in templates if name not in done]
-        hint = f"write DISTRIBUTE for {' or '.join(open_) or 'an array'}"
-        if templates and not open_:
-            hint = f"write ALIGN for the arrays, with {' or '.join(templates)}"
+        undone = [name for name in templates if name not in done]
+        hint = f"write DISTRIBUTE for {_one_of(undone or _largest(arrays, scope))}"
+        if templates and not undone:
+            hint = f"write ALIGN for {_one_of(_largest(arrays, scope))}, with {_one_of(templates)}"
         report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, hint)
     else:
         hint = "only operations on distributed arrays are divided among processors"
         report.add(NO_ARRAY, f"there is no array to distribute: {work}", scope.unit.span, hint)
+
+
+def _largest(arrays: Mapping[str, Layout], scope: Scope) -> list[str]:
+    """The names of the largest arrays."""
+    most = max(each.elements for each in arrays.values())
+    named = (scope.entities[name].shown.partition("$")[0] for name, each in arrays.items() if each.elements == most)
+    return list(dict.fromkeys(named))
+
+
+def _one_of(names: Sequence[str]) -> str:
+    """A choice of names: ``a, b or 3 more``."""
+    more = [f"{len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
+    *first, last = [*names[:_MOST_SHOWN], *more]
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _note_unmapped(arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
@@ -329,9 +347,7 @@ def _note_unmapped(arrays: Mapping[str, Layout], scope: Scope, report: Report) -
     if not forgotten:
         return
     shown = list(dict.fromkeys(scope.entities[name].shown.partition("$")[0] for name in forgotten))
-    more = [f"{len(shown) - _MOST_SHOWN} more"] if len(shown) > _MOST_SHOWN else []
-    *first, last = [*shown[:_MOST_SHOWN], *more]
-    named = f"{', '.join(first)} or {last}" if first else last
+    named = _one_of(shown)
     whole, them = ("all of it", "it") if len(shown) == 1 else ("all of them", "them")
     report.add(
         UNMAPPED,

@@ -104,10 +104,10 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _next(options: argparse.Namespace, found: "Comparison") -> str:
-    """The command worth typing next: the winner's profile."""
+    """The command worth typing next: the profile of the choice that is recommended."""
     from esp.cli.again import command
 
-    best = found.best
+    best = found.recommended or found.best
     options.procs = str(best.prediction.processors)
     if best.choice is None:
         options.program = best.shown

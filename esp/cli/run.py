@@ -281,11 +281,10 @@ def _one(prediction: "Prediction", options: argparse.Namespace, lines: LineRange
 def _following(prediction: "Prediction", options: argparse.Namespace) -> str:
     """What follows one prediction: other distributions where data move and none was asked for, or where nothing is
     distributed; else other numbers of processors, or, as a grid fits one number only, a closer look."""
-    from aag.mapping.resolve import UNDISTRIBUTED
     from esp.cli.again import has_choices
 
     processors = prediction.processors
-    if any(each.code == UNDISTRIBUTED for each in prediction.warnings):
+    if _is_undistributed(prediction):
         return _next(options, str(processors), name="compare")
     if options.grid:
         return _next(options, f"{processors} --annotate")
@@ -343,8 +342,22 @@ def _several(
     from esp.prediction import first
 
     fastest = min(predictions, key=lambda each: (not each.fits, first(each.time_s)))
-    following = "" if options.quiet else _next(options, f"{fastest.processors} --annotate")
+    following = "" if options.quiet else _after_scaling(predictions, fastest, options)
     return table.scaling(predictions, screen, following=following, impossible=impossible, one=one)
+
+
+def _after_scaling(predictions: list["Prediction"], fastest: "Prediction", options: argparse.Namespace) -> str:
+    """What follows several numbers of processors: a closer look at the fastest, or what could be distributed where
+    nothing is."""
+    if undivided := [each for each in predictions if _is_undistributed(each)]:
+        return _next(options, str(undivided[-1].processors), name="compare")
+    return _next(options, f"{fastest.processors} --annotate")
+
+
+def _is_undistributed(prediction: "Prediction") -> bool:
+    from aag.mapping.resolve import UNDISTRIBUTED
+
+    return any(each.code == UNDISTRIBUTED for each in prediction.warnings)
 
 
 def _doubling(processors: int) -> str:

@@ -36,8 +36,8 @@ from esp.explore.advise_phases import Phases
 from esp.explore.advise_phases import phases as phases_of
 from esp.explore.axes import values_of
 from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
-from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
-from esp.explore.compare import is_written, named_formats, written_choice
+from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by, is_written, written_choice
+from esp.explore.compare import named_formats
 from esp.explore.interval import Walk, cheap, contenders, interval_of, own_walk
 from esp.explore.places import Elsewhere
 from esp.explore.ties import Certainty, certainty, ties, timing
@@ -61,19 +61,16 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """Alignments that differ from those of the source."""
     alignment: str = ""
     """How these are shown."""
+    written: bool
+    """Whether it is the source's own mapping, on the PROCESSORS of the source or on others."""
     directives: tuple[str, ...]
-    """Lines to paste in place of those of the source; none: it is the source's own mapping."""
+    """Lines to paste in place of those of the source; none: the source has them."""
     replaced: tuple[Span, ...] = ()
     """Where those of the source are."""
     elsewhere: tuple[Elsewhere, ...] = ()
     """Lines for further program units."""
     assumptions: tuple[Assumption, ...] = ()
     """What its number of processors rests on."""
-
-    @property
-    def written(self) -> bool:
-        """Whether it is the source's own mapping."""
-        return not self.directives
 
     @property
     def shown(self) -> str:
@@ -328,14 +325,16 @@ def _candidate(
 ) -> Candidate:
     moved = distributed.alignments
     written = not alignment.aligned and own is not None and is_written(choice, own, distributed)
+    kept = written and not distributed.rearranged
     return Candidate(
         choice=choice,
         procs=distributed.procs,
         grid=choice.grid or distributed.grid,
         aligned=alignment.aligned,
         alignment=alignment.shown,
-        directives=() if written else (*choice.directives, *alignment.directives),
-        elsewhere=() if written else choice.elsewhere,
+        written=written,
+        directives=() if kept else (*choice.directives, *alignment.directives),
+        elsewhere=() if kept else choice.elsewhere,
         replaced=(*choice.replaced, *(moved[each.alignee] for each in alignment.aligned if each.alignee in moved)),
         assumptions=distributed.assumptions,
     )

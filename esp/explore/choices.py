@@ -20,7 +20,7 @@ from aag.ir.evaluate import Value
 from aag.ir.expressions import Constructor, Expr, Var
 from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
-from aag.mapping.arrangements import UNSIZED
+from aag.mapping.arrangements import REARRANGED, UNSIZED
 from aag.mapping.formats import parse_formats, split_formats
 from aag.mapping.grid import squarest
 from aag.mapping.layout import Layouts
@@ -72,6 +72,8 @@ class Distributed(Struct, frozen=True, kw_only=True):
     procs: int
     grid: tuple[int, ...]
     """The grid of the source's own mapping."""
+    rearranged: bool
+    """Whether the source needs another PROCESSORS for this number of processors or this grid."""
     ranks: Mapping[str, int]
     """The number of dimensions of every template and array that may be distributed."""
     onto: str
@@ -153,6 +155,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
         targets=found,
         procs=layouts.procs,
         grid=layouts.grid.shape,
+        rearranged=_rearranged(source, system, request, layouts),
         ranks=ranks,
         onto=onto.upper(),
         places=places,
@@ -160,6 +163,19 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
         alignments=alignments,
         assumptions=machine_sized(layouts),
     )
+
+
+def _rearranged(source: Source, system: System, request: Request, layouts: Layouts) -> bool:
+    """Whether a mapping with the formats of the source has another arrangement than its PROCESSORS gives."""
+    if any(each.code == REARRANGED for each in layouts.notes):
+        return True
+    if request.grid is None:
+        return False
+    try:
+        own = layouts_of(source, system, replace(request, procs=layouts.procs, grid=None))
+    except SourceError:  # the directives alone give none
+        return True
+    return own.grid.shape != layouts.grid.shape or any(each.code == REARRANGED for each in own.notes)
 
 
 def with_elsewhere(directives: Sequence[str], elsewhere: Iterable[Elsewhere]) -> tuple[str, ...]:
@@ -363,6 +379,23 @@ def _factorings(number: int, rank: int) -> list[tuple[int, ...]]:
 
 def _flatness(shape: tuple[int, ...]) -> float:
     return round(log(max(shape) / min(shape)), 9) if shape else 0.0
+
+
+def written_choice(distributed: Distributed, directives: tuple[str, ...] = ()) -> MappingChoice | None:
+    """The mapping of the source as a choice, to which `directives` are added; None where it has none."""
+    formats = {each.name: each.written for each in distributed.targets if each.written}
+    if not formats:
+        return None
+    found = _choice(formats, distributed.grid, distributed)
+    named = " ".join(dict.fromkeys(formats.values()))
+    return replace(found, grid=None, shown=named, directives=(*found.directives, *directives))
+
+
+def is_written(choice: MappingChoice, written: MappingChoice, distributed: Distributed) -> bool:
+    """Whether a choice is what the source says, `written`."""
+    if choice is written:
+        return True
+    return dict(choice.formats) == dict(written.formats) and choice.grid in (None, distributed.grid)
 
 
 def _choice(formats: Mapping[str, str], grid: tuple[int, ...] | None, distributed: Distributed) -> MappingChoice:

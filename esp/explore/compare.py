@@ -19,11 +19,11 @@ from esp import arguments
 from esp.api import Prediction, Request, Source, load_machine, read_source, requested
 from esp.calling import in_python
 from esp.errors import UsageError
-from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
-from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
+from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by, is_written, written_choice
+from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, size_above, sizes_below
 from esp.explore.interval import contenders
 from esp.explore.predictions import Predictions, Question
-from esp.explore.sizes import size_name, sizes_of
+from esp.explore.sizes import others_fixed, size_name, sizes_of
 from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.prediction import assuming, first
 from esp.shown import Printed
@@ -74,6 +74,8 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
     warnings: tuple[Diagnostic, ...]
     timed: bool = False
     """Whether the timed region is ranked."""
+    rearranged: bool = False
+    """Whether the mapping of the source needs other PROCESSORS than the source has."""
 
     @property
     def best(self) -> Ranked:
@@ -84,6 +86,22 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
     def certainty(self) -> Certainty:
         """How sure it is that the first is the fastest."""
         return certainty([timing(each.prediction, timed=self.timed) for each in self.ranked])
+
+    @property
+    def recommended(self) -> Ranked | None:
+        """The mapping of the source where it ties with the fastest, else the fastest; None where nothing is ranked,
+        nothing fits in memory, or whole programs are compared."""
+        if not self.complete or not self.best.prediction.fits or self.best.choice is None:
+            return None
+        return next((each for each in self.ranked if each.written and each.tie == 1), self.best)
+
+    @property
+    def pasted(self) -> MappingChoice | None:
+        """The choice whose directives are worth pasting; None where the source has them."""
+        wanted = self.recommended
+        if wanted is None or wanted.choice is None or (wanted.written and not self.rearranged):
+            return None
+        return wanted.choice
 
     @property
     def complete(self) -> bool:
@@ -206,6 +224,7 @@ def compare_choices(
         differ=False,
         warnings=done[order[0]].warnings,
         timed=request.timed,
+        rearranged=distributed.rearranged,
     )
 
 
@@ -355,22 +374,6 @@ def _ranked(rows: Iterable[tuple[str, Prediction, bool, MappingChoice | None]], 
     )
 
 
-def written_choice(distributed: Distributed, directives: tuple[str, ...] = ()) -> MappingChoice | None:
-    """The mapping of the source as a choice, to which `directives` are added; None where it has none."""
-    formats = {each.name: each.written for each in distributed.targets if each.written}
-    if not formats:
-        return None
-    shown = dict.fromkeys(formats.values())
-    return MappingChoice(formats=formats, grid=None, shown=" ".join(shown), directives=directives)
-
-
-def is_written(choice: MappingChoice, written: MappingChoice, distributed: Distributed) -> bool:
-    """Whether a choice is what the source says, `written`."""
-    if choice is written:
-        return True
-    return dict(choice.formats) == dict(written.formats) and choice.grid in (None, distributed.grid)
-
-
 def _code(program: Program) -> list[str]:
     """The lines that are neither comments nor the name of the program, blanks and case apart."""
     lines = ("".join(line.lower().split()) for line in program.lines)
@@ -421,19 +424,24 @@ def _over_sizes(
     def ahead(asked: Iterable[tuple[int, int]]) -> None:
         predictions.ahead(question(*each) for each in asked if each not in known)
 
+    fixed = others_fixed(program, constants, distributed, name)
     if listed:
-        return None, scan(name, time_of, [each.rank for each in ranked], sizes_of(listed), ahead=ahead)
-    return _crossover(name, time_of, ranked, sizes_below(current, ranked[0].prediction.processors), ahead), None
+        found = scan(name, time_of, [each.rank for each in ranked], sizes_of(listed), ahead=ahead)
+        return None, replace(found, fixed=fixed)
+    crossing = _crossover(name, time_of, ranked, current, ahead)
+    return None if crossing is None else replace(crossing, fixed=fixed), None
 
 
-def _crossover(
-    name: str, time_of: TimeOf, ranked: Sequence[Ranked], sizes: Sequence[int], ahead: Ahead
-) -> Crossover | None:
+def _crossover(name: str, time_of: TimeOf, ranked: Sequence[Ranked], current: int, ahead: Ahead) -> Crossover | None:
+    procs = ranked[0].prediction.processors
+    sizes, beyond = sizes_below(current, procs), size_above(current, procs)
     challengers = [ranked[at].rank for at in _challengers([each.shown for each in ranked])]
     if not challengers or len(sizes) < 2:
         return None
     tied = [each.rank for each in ranked if each.tie == 1]
-    return crossover(name, time_of, 1, challengers, sizes, tolerance=_tolerance(ranked), tied=tied, ahead=ahead)
+    return crossover(
+        name, time_of, 1, challengers, sizes, tolerance=_tolerance(ranked), tied=tied, ahead=ahead, beyond=beyond
+    )
 
 
 def _tolerance(ranked: Sequence[Ranked]) -> float:

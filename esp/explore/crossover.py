@@ -1,6 +1,6 @@
 """From which problem size on a choice is the fastest, and which one is below it."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import inf, log
 
 import numpy as np
@@ -44,6 +44,15 @@ class Crossover(Struct, frozen=True, kw_only=True):
     rival_wins: bool = False
     """Whether the rival is faster at the smallest size by more than `tolerance`; else the two tie there."""
     tolerance: float = 0.0
+    above: int | None = None
+    """The larger size that was tried, too, where the winner beats the rival at the largest of `sizes` alone."""
+    wins_above: bool = False
+    """Whether the winner is faster than the rival there, too, by more than `tolerance`."""
+    special: bool = False
+    """Whether the largest of `sizes` is no limit but a size of its own, such as a power of two that suits a cache
+    badly: the winner wins there alone, or the rival takes longer there than at the larger size."""
+    fixed: Mapping[str, int] = {}
+    """Other names that size what is distributed, with the values that they keep."""
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -56,6 +65,8 @@ class Scan(Struct, frozen=True, kw_only=True):
     runs: tuple[tuple[int, int, tuple[int, ...]], ...]
     """Sizes next to each other with choices that are the fastest or tie with it at all of them: first size, last size,
     choices."""
+    fixed: Mapping[str, int] = {}
+    """As in `Crossover`."""
 
 
 def sizes_below(current: int, procs: int) -> tuple[int, ...]:
@@ -67,6 +78,12 @@ def sizes_below(current: int, procs: int) -> tuple[int, ...]:
     first = max(2, -(-current // LOWEST))
     first = -(-first // step) * step
     return (*range(first, current, step), current)
+
+
+def size_above(current: int, procs: int) -> int:
+    """The next size after the current one that `sizes_below` would take."""
+    step = procs if current >= 4 * procs else 1
+    return current - current % step + step
 
 
 def _alone(_: Iterable[tuple[int, int]]) -> None:
@@ -83,6 +100,7 @@ def crossover(
     tolerance: float = 0.0,
     tied: Collection[int] = (),
     ahead: Ahead = _alone,
+    beyond: int | None = None,
 ) -> Crossover:
     """Search for the size at which the winner of the largest size is overtaken.
 
@@ -95,6 +113,7 @@ def crossover(
         tolerance: relative difference up to which two times tie.
         tied: challengers that tie with the winner at the largest size.
         ahead: see `Ahead`.
+        beyond: a larger size, which shows whether the largest of `sizes` is a special one.
     """
     ahead((each, sizes[0]) for each in (*challengers, winner))
     times = {each: time_of(each, sizes[0]) for each in challengers}
@@ -121,6 +140,12 @@ def crossover(
         wins_from = None if together else sizes[high]
     else:
         rival = None
+    above, wins_above, special = None, False, False
+    if rival is not None and wins_from == sizes[-1] and len(sizes) > 2 and beyond is not None:
+        above = beyond
+        ahead((each, beyond) for each in (winner, rival))
+        wins_above = _behind(time_of(winner, beyond) * (1.0 + tolerance), time_of(rival, beyond)) <= 0
+        special = not wins_above or time_of(rival, sizes[-1]) > time_of(rival, beyond)
     return Crossover(
         name=name,
         sizes=tuple(sizes),
@@ -130,6 +155,9 @@ def crossover(
         rival=rival,
         rival_wins=rival is not None and time_of(winner, sizes[0]) > times[rival] * (1.0 + tolerance),
         tolerance=tolerance,
+        above=above,
+        wins_above=wins_above,
+        special=special,
     )
 
 

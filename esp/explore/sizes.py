@@ -60,3 +60,30 @@ def _size_of(program: Program, distributed: Distributed, whole: Sequence[str]) -
             break
         (name,) = inside  # computed from another one: that is the size
     return name
+
+
+def others_fixed(
+    program: Program, constants: Mapping[str, object], distributed: Distributed, varied: str
+) -> dict[str, int]:
+    """The other names that size what is distributed, with the values that they keep while one is varied."""
+    names = dict.fromkeys(name for target in distributed.targets for name in target.sizes)
+    found = {}
+    for name in names:
+        value = constants.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and not _follows(program, name, varied):
+            found[name] = value
+    return found
+
+
+def _follows(program: Program, name: str, varied: str) -> bool:
+    """Whether a PARAMETER is computed from another one, or is that one."""
+    unit, waiting, seen = main_unit(program), [name], set[str]()
+    while waiting:
+        each = waiting.pop()
+        if each == varied:
+            return True
+        entity = unit.entity(each)
+        initial = None if entity is None or each in seen else entity.initial
+        seen.add(each)
+        waiting += [] if initial is None else [e.name for e in walk_expressions(initial) if isinstance(e, Var)]
+    return False

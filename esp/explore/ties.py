@@ -51,13 +51,36 @@ class Swap(Struct, frozen=True, kw_only=True):
     compiler: bool = False
 
 
+class CloseCall(Struct, frozen=True, kw_only=True):
+    """A choice that the first one beats in many scenarios, but not in enough, and what decides that.
+
+    `quantity`, `way` and `compiler` as in `Swap`: where the two are equal within the model error.
+    """
+
+    rank: int
+    share: float
+    """Part of the scenarios in which the first is faster by more than the model error."""
+    ahead: float
+    """Part of the scenarios in which the first is faster at all."""
+    error: float
+    """The model error of the pair."""
+    quantity: str = ""
+    way: int = 0
+    compiler: bool = False
+
+    @property
+    def by_error(self) -> bool:
+        """Whether the model error decides: without it, the first would be called faster."""
+        return self.ahead >= OFTEN
+
+
 class Certainty(Struct, frozen=True, kw_only=True):
     """How sure it is which choice is the fastest: what holds between the first and each other (ranks from 1)."""
 
     equal: tuple[int, ...]
     """They differ from the first by no more than the model error, in nearly all scenarios."""
-    close: tuple[int, ...]
-    """They are slower by about the model error: too close to call."""
+    close: tuple[CloseCall, ...]
+    """They are never ahead, or hardly ever, but slower by more than the model error in too few scenarios."""
     swaps: tuple[Swap, ...]
     """They are faster in some scenarios."""
     slower: tuple[int, ...]
@@ -152,7 +175,7 @@ def certainty(timings: Sequence[Timing]) -> Certainty:
     """How sure it is that the first of these is the fastest of those that fit in memory."""
     best = timings[0]
     equal: list[int] = []
-    close: list[int] = []
+    close: list[CloseCall] = []
     slower: list[int] = []
     far: list[int] = []
     untried: list[int] = []
@@ -166,8 +189,10 @@ def certainty(timings: Sequence[Timing]) -> Certainty:
             (untried if best.times_s is None or other.times_s is None else slower).append(rank)
         elif _share_ahead(other, best) > 1.0 - OFTEN:
             swaps.append(_swap(rank, best, other))
+        elif _equal(best, other):
+            equal.append(rank)
         else:
-            (equal if _equal(best, other) else close).append(rank)
+            close.append(_close_call(rank, best, other))
     return Certainty(
         equal=tuple(equal),
         close=tuple(close),
@@ -194,22 +219,44 @@ def _equal(one: Timing, other: Timing) -> bool:
     return _share_ahead(one, other) <= 1.0 - OFTEN
 
 
-def _swap(rank: int, one: Timing, other: Timing) -> Swap:
-    """What decides that the other is the faster one: what puts it ahead in most scenarios at one end of its range."""
+def _close_call(rank: int, one: Timing, other: Timing) -> CloseCall:
+    """What decides that the first is not called faster: what makes the two equal at one end of its range."""
     assert one.times_s is not None
     assert other.times_s is not None
-    share = _share_ahead(other, one)
-    ahead = other.times_s < one.times_s
-    best = Swap(rank=rank, share=share)
-    most = MOST
-    for name in one.quantities:
+    error = pair_error(one, other)
+    behind = other.times_s > one.times_s * (1.0 + error)
+    quantity, way, compiler = _decider(one.quantities, ~behind)
+    return CloseCall(
+        rank=rank,
+        share=float(np.mean(behind)),
+        ahead=float(np.mean(other.times_s > one.times_s)),
+        error=error,
+        quantity=quantity,
+        way=way,
+        compiler=compiler,
+    )
+
+
+def _swap(rank: int, one: Timing, other: Timing) -> Swap:
+    """What decides that the other is the faster one."""
+    assert one.times_s is not None
+    assert other.times_s is not None
+    quantity, way, compiler = _decider(one.quantities, other.times_s < one.times_s)
+    return Swap(rank=rank, share=_share_ahead(other, one), quantity=quantity, way=way, compiler=compiler)
+
+
+def _decider(quantities: Sequence[str], holds: NDArray[np.bool_]) -> tuple[str, int, bool]:
+    """What puts a statement about two choices right in most scenarios at one end of its range, and much more often than
+    elsewhere: its name, the end, and whether it is the compiler; "" and 0 where nothing does so alone."""
+    found, most = ("", 0, False), MOST
+    for name in quantities:
         at, compiler = quantiles(name), name.startswith(COMPILER)
         part = 0.5 if compiler else QUARTER
         for high in (True, False):
             inside = at > 1.0 - part if high else at < part
-            there, elsewhere = float(np.mean(ahead[inside])), float(np.mean(ahead[~inside]))
+            there, elsewhere = float(np.mean(holds[inside])), float(np.mean(holds[~inside]))
             if there - elsewhere > most:
                 most = there - elsewhere
                 way = 1 if high != compiler else -1  # a compiler does what is drawn in the lower half
-                best = Swap(rank=rank, share=share, quantity=name.removeprefix(COMPILER), way=way, compiler=compiler)
-    return best
+                found = name.removeprefix(COMPILER), way, compiler
+    return found

@@ -2,6 +2,7 @@
 used, hidden transposes, idle processors. Found in the node program: where data moves although subscripts are equal,
 the operands are not aligned, whatever the directives look like."""
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -11,10 +12,12 @@ from aag.ir.expressions import Expr, Var
 from aag.ir.visitors import walk_expressions
 from aag.mapping.describe import layout_rows
 from aag.mapping.layout import Layout, Layouts
-from aag.spmd.nodes import Need, Operation
+from aag.spmd.nodes import Need, Operation, Reference
 from esp.inspect.decisions import reference
 
 _NAMED = 4
+
+_NAME = re.compile(r"[a-z_]\w*(?:\$\w+)*", re.IGNORECASE)
 
 
 class Doubt(Struct, frozen=True, kw_only=True):
@@ -44,7 +47,7 @@ def _replicated(layouts: Layouts, names: tuple[str, ...]) -> Iterator[Doubt]:
                 arrays=(name,),
                 line=layout.span.line,
                 text=f"{name}: every processor holds all {layout.elements:,} elements and computes every assignment",
-                hint=f"DISTRIBUTE {name}, or ALIGN it with an array that is distributed",
+                hint=f"DISTRIBUTE {_stem(name)}, or ALIGN it with an array that is distributed",
             )
 
 
@@ -85,26 +88,53 @@ def _of_need(layouts: Layouts, operation: Operation, need: Need, line: int) -> I
             )
         return
     arrays = (read.array, home.array)
-    if read.array == home.array:
+    if _stem(read.array) == _stem(home.array):  # moved by the program itself, with REDISTRIBUTE or REALIGN
         return
+    mine, theirs = _shown(read, home)
     if read.subscripts == home.subscripts:
         yield Doubt(
             kind="misaligned",
             arrays=arrays,
             line=line,
-            text=f"{reference(read)} and {reference(home)} are mapped differently: {_mapped(layouts, read.array)} "
+            text=f"{mine} and {theirs} are mapped differently: {_mapped(layouts, read.array)} "
             f"against {_mapped(layouts, home.array)}",
-            hint=f"ALIGN {read.array} with {home.array}",
+            hint=_remapped(arrays) or f"ALIGN {read.array} with {home.array}",
         )
     elif operation.pattern == "transpose" or _turned(read.subscripts, home.subscripts):
         yield Doubt(
             kind="transpose",
             arrays=arrays,
             line=line,
-            text=f"moving {reference(read)} to the owner of {reference(home)} is a transpose: nearly every processor "
-            "sends to every other",
-            hint=f"ALIGN {read.array} with {home.array} transposed, if every use is transposed",
+            text=f"moving {mine} to the owner of {theirs} is a transpose: nearly every processor sends to every other",
+            hint=_remapped(arrays) or f"ALIGN {read.array} with {home.array} transposed, if every use is transposed",
         )
+
+
+def _stem(name: str) -> str:
+    """The name that the source has: a version of a mapping, or what a procedure call copies, has another after it."""
+    return name.partition("$")[0]
+
+
+def _remapped(arrays: tuple[str, str]) -> str:
+    """What to look at where an array does not keep the mapping of its declaration, so that no ALIGN can change it."""
+    moved = dict.fromkeys(_stem(each) for each in arrays if "$" in each)
+    return f"see the statements that remap or pass {' and '.join(moved)}" if moved else ""
+
+
+def _shown(*references: Reference) -> list[str]:
+    """References with names that can stand in a source: indices that esp has made are i1, i2, and so on."""
+    found: dict[str, str] = {}
+
+    def plain(name: str) -> str:
+        if "$" not in name:
+            return name
+        return found.setdefault(name, f"i{len(found) + 1}")
+
+    texts = []
+    for each in references:
+        written = _NAME.sub(lambda match: plain(match[0]), reference(each).partition("(")[2])
+        texts.append(f"{_stem(each.array)}({written}")
+    return texts
 
 
 def _turned(read: tuple[Expr, ...], home: tuple[Expr, ...]) -> bool:

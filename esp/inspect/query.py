@@ -66,7 +66,7 @@ def query(said: Mapping[str, Any], wanted: Query, by: str = "aau") -> tuple[Quer
     if wanted.kinds:
         keep.append(lambda e: e["kind"].lower() in wanted.kinds)
     if wanted.arrays:
-        keep.append(lambda e: e["communication"] is not None and e["communication"]["array"] in wanted.arrays)
+        keep.append(lambda e: e["communication"] is not None and _array(e) in wanted.arrays)
     chosen = [each for each in units if all(test(each) for test in keep)]
     names: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
         "aau": lambda e: e["id"],
@@ -123,6 +123,12 @@ def _name(said: Mapping[str, Any], by: str, key: object, units: Sequence[Mapping
     return str(key)
 
 
+def _array(unit: Mapping[str, Any]) -> str:
+    """What is sent, by its name in the source: whatever version of its mapping that is."""
+    name: str = unit["communication"]["array"]
+    return name.partition("$")[0]
+
+
 def _upwards(number: int, parent: Mapping[int, int | None]) -> Iterable[int]:
     at: int | None = number
     while at is not None:
@@ -156,7 +162,7 @@ def _refuse_strangers(said: Mapping[str, Any], wanted: Query, units: Sequence[Ma
                     where=f"{option} {number}",
                     hint=f"`esp show aag {said['file']}` shows them.",
                 )
-    arrays = {each["communication"]["array"] for each in units if each["communication"] is not None} - {""}
+    arrays = {_array(each) for each in units if each["communication"] is not None} - {""}
     for option, given, names in (
         ("--procedure", wanted.procedures, {each["procedure"] for each in said["calls"]}),
         ("--kind", wanted.kinds, {each["kind"].lower() for each in units}),

@@ -9,12 +9,13 @@ from esp.explore.ties import FAR
 from esp.output.assumptions import assumed_of_choices
 from esp.output.columns import Column, TableRow, table
 from esp.output.compare import more, sure_notes, without_prediction
-from esp.output.figures import NOT_FITTING, ROUNDING, constants, grid, messages, missed_by_all, source_text
+from esp.output.figures import NOT_FITTING, ROUNDING, grid, main_constants, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes
 from esp.output.pasted import pasted
 from esp.output.profile import asked_for, assumed_lines, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
+from esp.output.sureness import tie_of
 from esp.prediction import Prediction, first, four
 
 MOST_EXCLUDED = 4
@@ -55,7 +56,7 @@ def advice_text(found: Advice, screen: Screen, *, following: str = "") -> str:
 def _heading(found: Advice, screen: Screen) -> str:
     best = found.best.prediction
     name = printable(found.file.rsplit("/", 1)[-1]) + (" (bundled)" if best.bundled else "")
-    subject = [name, best.system, " ".join(constants(best.constants)[:6])]
+    subject = [name, best.system, main_constants(best)]
     total = len(found.ranked) + len(found.excluded) + len(found.impossible)
     numbers = ", ".join(map(str, found.procs))
     searched = f"{plural(total, 'choice')} on {numbers} {'proc' if found.procs == (1,) else 'procs'}: "
@@ -341,15 +342,29 @@ def _verdict(found: Advice) -> str:
         return "none: no mapping tried fits in memory; take more processors or a smaller size"
     if own is not None and not own.prediction.fits:
         return f"{ahead}use {where}: the mapping of the source does not fit in memory"
+    kept = found.recommended.candidate if found.recommended is not None else best.candidate
+    if kept.written and kept.directives:
+        return f"{ahead}{_rearranged(found, where)}"
     if best.candidate.written:
         return f"{ahead}keep what the source has: nothing tried is faster than {where}"
     if own is None:
         return f"{ahead}use {where}"
     if own.tie == 1:
         less = percent(1 - best.time_s / own.time_s)
-        return f"{ahead}keep what the source has: {where} is {less} faster, but too close to call"
+        return f"{ahead}keep what the source has: {where} is {less} faster, a tie: {tie_of(found.certainty, own.rank)}"
     times = f"{seconds(best.time_s)} instead of {seconds(own.time_s)}"
     return f"{ahead}use {where}: {times}, {_faster(own.time_s, best.time_s)}"
+
+
+def _rearranged(found: Advice, where: str) -> str:
+    """What to do where the formats of the source stay and its PROCESSORS do not."""
+    own = found.recommended
+    assert own is not None
+    if own.rank == 1:
+        return f"change PROCESSORS only: nothing tried is faster than the formats of the source, {where}"
+    told = "keep the formats of the source and change PROCESSORS"
+    less = percent(1 - found.best.time_s / own.time_s)
+    return f"{told}: {where} is {less} faster, a tie: {tie_of(found.certainty, own.rank)}"
 
 
 def _faster(own_s: float, best_s: float) -> str:

@@ -1,16 +1,16 @@
 """A comparison of distributions or programs as a table, JSON and CSV."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison, Ranked
-from esp.explore.ties import Certainty
+from esp.explore.ties import Certainty, CloseCall, Swap
 from esp.incomplete import reasons
 from esp.output.assumptions import assumed_of_choices
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
-from esp.output.figures import NOT_FITTING, constants, grid, ranked_columns
+from esp.output.figures import NOT_FITTING, grid, main_constants, ranked_columns
 from esp.output.numbers import listed, one_of, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.pasted import pasted
@@ -50,7 +50,7 @@ def _heading(found: Comparison, screen: Screen) -> str:
     sample = found.best.prediction
     files = [printable(each.rsplit("/", 1)[-1]) for each in found.programs]
     name = ", ".join(files) + (" (bundled)" if sample.bundled else "")
-    subject = [name, plural(sample.processors, "proc"), sample.system, " ".join(constants(sample.constants)[:6])]
+    subject = [name, plural(sample.processors, "proc"), sample.system, main_constants(sample)]
     tried = len(found.ranked) + len(found.impossible)
     what = plural(tried, "choice") if len(found.programs) == 1 else plural(tried, "program")
     times_s = [each.time_s for each in found.ranked]
@@ -150,8 +150,9 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     notes = []
     if not found.complete:
         notes.append(screen.paint("warm", paragraph("order", NOT_RANKED, width)))
-    elif best.choice is not None and best.prediction.fits:
-        notes += pasted(best.choice.directives, best.choice.replaced, width, best.choice.elsewhere)
+    notes += [paragraph("advice", text, width) for text in (keeping(found),) if text]
+    if (wanted := found.pasted) is not None:
+        notes += pasted(wanted.directives, wanted.replaced, width, wanted.elsewhere)
     notes += [paragraph(label, text, width) for label, text in size_notes(found)]
     notes += memory_notes(_predictions(found), screen)
     written = [each for each in found.ranked if each.written and each.choice is not None]
@@ -167,6 +168,18 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     notes += assumed_lines(assumed_of_choices(_predictions(found), [each.rank for each in found.ranked], what), width)
     notes += sure_notes(found.certainty if found.complete else None, best.prediction, width)
     return notes
+
+
+def keeping(found: Comparison) -> str:
+    """Whether the source keeps its mapping; nothing where it does not."""
+    own = found.recommended
+    if own is None or not own.written:
+        return ""
+    if own.rank == 1:
+        what = "change PROCESSORS only" if found.rearranged else "keep what the source has"
+        return f"{what}: no choice is faster"
+    what = "keep the formats of the source and change PROCESSORS" if found.rearranged else "keep what the source has"
+    return f"{what}: {own.rank} ties with 1"
 
 
 def without_prediction(impossible: Sequence[tuple[str, Diagnostic]], screen: Screen) -> list[str]:
@@ -207,29 +220,42 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
         for start, end, ranks in found.scan.runs:
             sizes = f"{start} to {end}" if end != start else f"{start}"
             names = [f"{rank} {found.ranked[rank - 1].shown}" for rank in ranks]
-            told.append(f"{found.scan.name} = {sizes}: {one_of(names)}")
+            told.append(f"{found.scan.name} = {sizes}{_fixed(found.scan.fixed)}: {one_of(names)}")
         return [("fastest" if not at else "", text) for at, text in enumerate(told)]
     if crossing is None:
         return []
-    name, smallest = crossing.name, crossing.sizes[0]
+    name, smallest, last = crossing.name, crossing.sizes[0], crossing.sizes[-1]
+    fixed = _fixed(crossing.fixed)
     if crossing.rival is None:
         some = [str(each) for each in crossing.challengers]
         others = f"choices {listed(some)} are" if len(some) > 1 else f"choice {some[0]} is"
-        text = f"at {name} = {smallest}, {others} not faster than 1 either"
+        return [("size", f"at {name} = {smallest}{fixed}, {others} not faster than 1")]
+    rival = found.ranked[crossing.rival - 1]
+    there = f"at {name} = {smallest}, " + (f"{rival.rank} is faster" if crossing.rival_wins else "they tie")
+    if crossing.wins_from is None:
+        text = f"1 and {rival.rank}, {rival.shown}, tie at {name} = {last}{fixed}; "
+        text += there if crossing.rival_wins else f"{there}, too"
     else:
-        rival = found.ranked[crossing.rival - 1]
-        there = f"at {name} = {smallest}, " + (f"{rival.rank} is faster" if crossing.rival_wins else "they tie")
-        if crossing.wins_from is None:
-            text = f"1 and {rival.rank}, {rival.shown}, tie at {name} = {crossing.sizes[-1]}; "
-            text += there if crossing.rival_wins else f"{there}, too"
-        else:
-            first, last = crossing.wins_from, crossing.sizes[-1]
-            where = f"at {name} = {last}" if first == last else f"for {name} = {first} to {last}"
-            before = max((each for each in crossing.tried if each < first), default=smallest)
-            where += f", not at {name} = {before}" if before > smallest else ""
-            text = f"1 is faster than {rival.rank}, {rival.shown}, {where}; {there}"
-        text += f" (tried {name} = {', '.join(str(each) for each in crossing.tried)})"
-    return [("size", text)]
+        start = crossing.wins_from
+        before = max((each for each in crossing.tried if each < start), default=smallest)
+        alone = start == last and not crossing.wins_above
+        where = f"at {name} = {last}{' alone' * crossing.special}" if alone else f"for {name} = {start} to {last}"
+        if crossing.wins_above:
+            where = f"for {name} = {last} and {crossing.above}"
+        where += fixed + (f", not at {name} = {before}" if before > smallest else "")
+        where += f" or {crossing.above}" if alone and crossing.above is not None else ""
+        text = f"1 is faster than {rival.rank}, {rival.shown}, {where}; {there}"
+        if crossing.special and crossing.wins_above:
+            text += f"; {name} = {last} is special: {rival.rank} takes longer there than at {name} = {crossing.above}"
+        elif crossing.special:
+            text += f"; {name} = {last} is a special size, not a threshold"
+    tried = (*crossing.tried, *((crossing.above,) if crossing.above is not None else ()))
+    return [("size", f"{text} (tried {name} = {', '.join(str(each) for each in tried)})")]
+
+
+def _fixed(fixed: Mapping[str, int]) -> str:
+    """The sizes that stay while another one is varied."""
+    return f", with {listed([f'{name} = {value}' for name, value in fixed.items()])}" if fixed else ""
 
 
 def comparison_json(found: Comparison) -> str:
@@ -252,7 +278,7 @@ def comparison_json(found: Comparison) -> str:
         "left_out": found.left_out,
         "certainty": certainty_json(found.certainty) if found.complete else None,
         "partial": list(partial),
-        "paste": list(found.best.choice.pasted) if found.best.choice is not None and best.fits and not partial else [],
+        "paste": [] if found.pasted is None else list(found.pasted.pasted),
         "crossover": None
         if crossing is None
         else {
@@ -264,10 +290,19 @@ def comparison_json(found: Comparison) -> str:
             "rival": crossing.rival,
             "rival_wins": crossing.rival_wins,
             "tolerance": crossing.tolerance,
+            "above": crossing.above,
+            "wins_above": crossing.wins_above,
+            "special": crossing.special,
+            "fixed": dict(crossing.fixed),
         },
         "fastest": None
         if found.scan is None
-        else {"parameter": found.scan.name, "sizes": list(found.scan.sizes), "choices": list(found.scan.best)},
+        else {
+            "parameter": found.scan.name,
+            "sizes": list(found.scan.sizes),
+            "choices": list(found.scan.best),
+            "fixed": dict(found.scan.fixed),
+        },
     }
     return text_of(told)
 
@@ -276,22 +311,26 @@ def certainty_json(found: Certainty) -> dict[str, Any]:
     """How sure a ranking is; docs/explore.md describes the fields."""
     return {
         "equal": list(found.equal),
-        "close": list(found.close),
+        "close": [each.rank for each in found.close],
+        "close_calls": [
+            {"rank": each.rank, "share": each.share, "ahead": each.ahead, "model_error": each.error, **_decided(each)}
+            for each in found.close
+        ],
         "slower": list(found.slower),
         "far": list(found.far),
         "untried": list(found.untried),
-        "swaps": [
-            {
-                "rank": each.rank,
-                "share": each.share,
-                "quantity": each.quantity or None,
-                "end": None if each.compiler else _END[each.way],
-                "compiler": _DONE[each.way] if each.compiler else None,
-            }
-            for each in found.swaps
-        ],
+        "swaps": [{"rank": each.rank, "share": each.share, **_decided(each)} for each in found.swaps],
         "model_error": found.error,
         "tried": found.tried,
+    }
+
+
+def _decided(each: Swap | CloseCall) -> dict[str, Any]:
+    """What decides a tie, where one thing does."""
+    return {
+        "quantity": each.quantity or None,
+        "end": None if each.compiler else _END[each.way],
+        "compiler": _DONE[each.way] if each.compiler else None,
     }
 
 

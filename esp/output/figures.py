@@ -1,5 +1,6 @@
 """What the reports share: scenario 0 of a prediction as plain floats, ordered and described."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from esp.output.numbers import count, data, listed, memory, plural, seconds, significant, value
@@ -97,6 +98,13 @@ def input_output_s(prediction: Prediction) -> tuple[float, float]:
     return own_s, max(0.0, min(ends_s, most_s - own_s))
 
 
+_CONSTANTS = 6
+"""PARAMETER values in a heading."""
+
+_KIND = re.compile(r"\s*(?:real|integer|complex|logical)\s*\(\s*(?:kind\s*=\s*)?([a-z]\w*)\s*\)", re.IGNORECASE)
+"""A declaration with the name of a kind; a statement that begins so is nothing else."""
+
+
 def source_text(prediction: Prediction, file: str, line: int) -> str:
     """The statement that begins at a line, continuation lines joined; nothing for a line of another file."""
     if file != prediction.file or not 1 <= line <= len(prediction.lines_text):
@@ -126,13 +134,23 @@ def grid(shape: tuple[int, ...]) -> str:
     return "x".join(str(extent) for extent in shape)
 
 
-def constants(values: Mapping[str, object]) -> tuple[str, ...]:
-    """PARAMETER values: sizes and counts first, then the others, each in the order of the source."""
+def constants(values: Mapping[str, object], lines: Sequence[str] = ()) -> tuple[str, ...]:
+    """PARAMETER values: sizes and counts first, then the others, each in the order of the source; those that are only
+    the kind of a type in these lines of the source last."""
+    kinds = {match[1].lower() for line in lines if (match := _KIND.match(line))}
 
-    def is_other(name: str) -> bool:
-        return isinstance(values[name], bool) or not isinstance(values[name], int)
+    def place(name: str) -> tuple[bool, bool]:
+        is_other = isinstance(values[name], bool) or not isinstance(values[name], int)
+        return name.lower() in kinds, is_other
 
-    return tuple(f"{name}={value(values[name])}" for name in sorted(values, key=is_other))
+    return tuple(f"{name}={value(values[name])}" for name in sorted(values, key=place))
+
+
+def main_constants(prediction: Prediction, most: int = _CONSTANTS) -> str:
+    """The first PARAMETER values for a heading, and how many more there are."""
+    found = constants(prediction.constants, prediction.lines_text)
+    more = len(found) - most
+    return " ".join(found[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def options(asked: Mapping[str, Plain]) -> tuple[str, ...]:
@@ -168,7 +186,9 @@ def messages(summary: MessageSummary, processors: int) -> str:
 
     Sizes are those of one typical execution over all processors (Def 8).
     """
-    what = summary.pattern.replace("_", " ") + (f" of {summary.array}" if summary.array else "")
+    array = summary.array.partition("$")[0]  # the name in the source, whatever version of its mapping is sent
+    of = "over" if summary.pattern == "reduction" else "of"  # a sum of u*v is computed where u lies
+    what = summary.pattern.replace("_", " ") + (f" {of} {array}" if array else "")
     if not summary.messages or not summary.executions:
         return f"{what}: no message"
     sizes = [f"{count(number)} x {_exactly(size)}" for size, number in summary.sizes[:_SIZES]]

@@ -35,7 +35,7 @@ def page(prediction: Prediction) -> str:
     name = prediction.file.rsplit("/", 1)[-1] + (" (bundled)" if prediction.bundled else "")
     procs = plural(prediction.processors, "processor")
     shape = f" ({grid(prediction.grid)})" if prediction.grid else ""
-    values = " ".join(constants_of(prediction.constants))
+    values = " ".join(constants_of(prediction.constants, prediction.lines_text))
     head = f"<b>{escape(name)}</b>, {procs}{shape}, {escape(prediction.system)}, {escape(values)}"
     with_options = escape("  ".join(options(prediction.asked)))
     shares = percentages(four(prediction.parts))

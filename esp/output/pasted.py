@@ -29,8 +29,9 @@ def pasted(
 
 def _block(label: str, directives: Sequence[str], replaced: Sequence[Span], width: int) -> list[str]:
     notes = [paragraph(label if not at else "", line, max(width, len(line) + 12)) for at, line in enumerate(directives)]
-    if directives and replaced:
-        notes.append(paragraph("", f"in place of {lines_of(replaced)}", width))
+    if directives:
+        where = f"in place of {lines_of(replaced)}" if replaced else "after the declarations of these arrays"
+        notes.append(paragraph("", where, width))
     return notes
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from esp.output.assumptions import assumed
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import (
-    constants,
     grid,
     hottest_communication,
     hottest_first,
@@ -13,6 +12,7 @@ from esp.output.figures import (
     is_end,
     line_source,
     lines_named,
+    main_constants,
     memory_needed,
     not_fitting,
     options,
@@ -65,7 +65,7 @@ def heading(prediction: Prediction, screen: Screen) -> str:
     name = prediction.file.rsplit("/", 1)[-1] + (" (bundled)" if prediction.bundled else "")
     shape = f"({grid(prediction.grid)})" if prediction.grid else ""
     procs = f"{plural(prediction.processors, 'proc')} {shape}".rstrip()
-    subject = [printable(name), procs, prediction.system, " ".join(constants(prediction.constants)[:6])]
+    subject = [printable(name), procs, prediction.system, main_constants(prediction)]
     shares = percentages(four(prediction.parts))
     total = [f"{name} {share}%" for name, share in zip(CATEGORIES, shares, strict=True)]
     width = screen.columns
@@ -236,7 +236,7 @@ def _memory(prediction: Prediction) -> str:
 
 def _trust(prediction: Prediction) -> str:
     text = sure(prediction)
-    if prediction.iterations:
-        walked, all_of_them = prediction.iterations_walked, prediction.iterations
-        text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked"
+    walked, all_of_them = prediction.iterations_walked, prediction.iterations
+    if walked < all_of_them:
+        text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked, the others repeat them"
     return text

@@ -21,12 +21,12 @@ from esp.output.figures import (
     hottest_first,
     is_end,
     lines_named,
+    main_constants,
     memory_needed,
     not_fitting,
     options,
     source_text,
 )
-from esp.output.figures import constants as constants_of
 from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, time_shown
@@ -36,6 +36,7 @@ from esp.output.report_charts import shares, times
 from esp.output.report_pictures import MOST_PROCESSORS, Ints, held, sentence, timeline, tornado, traffic
 from esp.output.report_style import SCRIPT, STYLE
 from esp.output.screen import printable, shorten
+from esp.output.sureness import tie_of
 from esp.output.table import above_perfect, compared_with, speed_up
 from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.traces.trace import SEND, Trace
@@ -132,7 +133,7 @@ def _head(shown: ReportPage) -> str:
     prediction = shown.prediction
     shape = f" ({grid(prediction.grid)})" if len(prediction.grid) > 1 else ""
     subject = [f"{plural(prediction.processors, 'processor')}{shape}", shown.machine.title or prediction.system]
-    subject += constants_of(prediction.constants)[:6]
+    subject += list(filter(None, [main_constants(prediction)]))
     time_s = first(prediction.time_s)
     parts = four(prediction.parts)
     timed = "" if prediction.timed_s is None else f", {seconds(first(prediction.timed_s))} of it timed by the program"
@@ -220,7 +221,7 @@ def _best_choice(found: Comparison) -> str:
         return text
     slower = significant(100 * (own.time_s / best.time_s - 1), 2)
     text += f" Your source's mapping, {own.shown} on {grid(own.grid) or '1'}, is {slower}% slower"
-    return text + (", within the model error: a tie." if own.tie == 1 else ".")
+    return f"{text}, a tie: {tie_of(found.certainty, own.rank)}." if own.tie == 1 else f"{text}."
 
 
 def _best_number(scaling: Sequence[Prediction]) -> str:
@@ -371,7 +372,7 @@ def _assumptions(shown: ReportPage) -> str:
     held = memory_needed(prediction)
     rows = [each for each in notes(prediction) if not each[0].startswith("line")]  # that is in the profile
     rows.append(("memory", not_fitting([prediction]) or held + (f", {memory(usable)} usable" if usable else "")))
-    if prediction.iterations:
+    if prediction.iterations_walked < prediction.iterations:
         walked = f"{count(prediction.iterations_walked)} of {count(prediction.iterations)} loop iterations walked"
         rows.append(("loops", f"{walked}; the others repeat them"))
     if first(prediction.load_s) > 0:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from esp.explore.compare import Comparison
 from esp.inspect.ownership import Picture, Plane, PlaneSide
 from esp.output import layout
-from esp.output.compare import more, size_notes
+from esp.output.compare import keeping, more, size_notes
 from esp.output.figures import (
     NOT_FITTING,
     grid,
@@ -227,11 +227,12 @@ def distributions(found: Comparison) -> str:
         told += [f"<p>{escape(text[:1].upper() + text[1:])}</p>" for _, text in size_notes(found)]
     if found.left_out:
         told.append(f"<p>{plural(found.left_out, 'choice')} with flatter grids or further formats not tried.</p>")
-    if found.best.choice is not None and found.best.choice.directives and not partial:
-        pasted = "\n".join(escape(printable(line)) for line in found.best.choice.pasted)
-        places = found.best.choice.replaced
-        where = f", in place of {escape(printable(lines_of(places)))}" if places else ""
-        told.append(f"<p>The fastest as directives{where}:</p>\n<pre>{pasted}</pre>")
+    if advice := keeping(found):
+        told.append(f"<p>{escape(advice[:1].upper() + advice[1:])}.</p>")
+    if (wanted := found.pasted) is not None and wanted.directives:
+        pasted = "\n".join(escape(printable(line)) for line in wanted.pasted)
+        where = f", in place of {escape(printable(lines_of(wanted.replaced)))}" if wanted.replaced else ""
+        told.append(f"<p>Directives to paste{where}:</p>\n<pre>{pasted}</pre>")
     return "\n".join(told)
 
 

@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 
-from esp.explore.ties import FAR, Certainty, Swap
+from msgspec.structs import replace
+
+from esp.explore.ties import FAR, OFTEN, Certainty, CloseCall, Swap
 from esp.output.numbers import listed_ranks, percent, seconds
 from esp.output.partial import trusted
 from esp.prediction import Interval, Prediction, Variant
 from esp.stated import stated_error
 
 _ENDS = {1: "upper", -1: "lower"}
+_SOMEWHERE = "within the ranges of the estimated figures"
+_NO_FIGURE = "no single figure decides"
 _COMPILED = {1: "the compiler does {}", -1: "the compiler does not {}"}
 
 
@@ -36,12 +40,7 @@ def within(found: Interval) -> str:
 
 def ranking(found: Certainty) -> list[str]:
     """How sure it is which choice is the fastest, a sentence each."""
-    said = []
-    if found.equal:
-        said.append(f"{listed_ranks((1, *found.equal))} are equal within {percent(found.error)}")
-    if found.close:
-        said.append(f"{listed_ranks((1, *found.close))} are too close to call")
-    said += [f"1 and {listed_ranks(ranks, 'or')} change places {why}" for why, ranks in _together(found.swaps).items()]
+    said = undecided(found)
     if found.slower:
         said.append(f"1 is faster than {listed_ranks(found.slower)} whatever the estimated figures are in their ranges")
     if found.untried:
@@ -54,30 +53,81 @@ def ranking(found: Certainty) -> list[str]:
     return said
 
 
-def against(found: Certainty, leader: int) -> str:
-    """How sure it is that the second of two choices is slower than the first, which is choice `leader`; nothing where
-    it is."""
+def undecided(found: Certainty) -> list[str]:
+    """Why choices tie with the first one, a sentence each; those that tie for the same reason share one."""
+    said = []
     if found.equal:
-        return f"equal to choice {leader} within {percent(found.error)}"
-    if found.close:
-        return f"too close to call with choice {leader}"
-    return "".join(f"changes places with choice {leader} {_condition(each)}" for each in found.swaps)
+        said.append(f"{listed_ranks((1, *found.equal))} are equal within {_error(found.error)}")
+    said += [
+        f"{listed_ranks((1, *ranks))} are too close to call{why}"
+        for why, ranks in _together([(_close(each), each.rank) for each in found.close]).items()
+    ]
+    said += [
+        f"1 and {listed_ranks(ranks, 'or')} change places {why}"
+        for why, ranks in _together([(_swapped(each), each.rank) for each in found.swaps]).items()
+    ]
+    return said
 
 
-def _together(swaps: Sequence[Swap]) -> dict[str, list[int]]:
-    """Why choices change places with the first one, and which do for the same reason."""
+def tie_of(found: Certainty, rank: int) -> str:
+    """Why one choice ties with the first one, in the words of `ranking`; nothing where it does not."""
+    only = replace(
+        found,
+        equal=tuple(each for each in found.equal if each == rank),
+        close=tuple(each for each in found.close if each.rank == rank),
+        swaps=tuple(each for each in found.swaps if each.rank == rank),
+    )
+    return "".join(undecided(only))
+
+
+def against(found: Certainty, leader: str) -> str:
+    """Why the second of two choices ties with the first, which is called `leader`, in a few words; nothing where it
+    does not."""
+    if found.equal:
+        return f"equal to {leader} within {_error(found.error)}"
+    for each in found.close:
+        why = _condition(each) if each.quantity else f": {_by_error(each)}"
+        return f"too close to call with {leader}{' ' * bool(each.quantity)}{why}"
+    return "".join(
+        f"changes places with {leader} {_condition(each) if each.quantity else _SOMEWHERE}" for each in found.swaps
+    )
+
+
+def _error(error: float) -> str:
+    return f"the model error of {percent(error)}"
+
+
+def _together(said: Sequence[tuple[str, int]]) -> dict[str, list[int]]:
+    """Reason -> the choices for which it holds."""
     found: dict[str, list[int]] = {}
-    for each in swaps:
-        found.setdefault(_condition(each), []).append(each.rank)
+    for why, rank in said:
+        found.setdefault(why, []).append(rank)
     return found
 
 
-def _condition(swap: Swap) -> str:
-    if not swap.quantity:
-        return "within the ranges of the estimated figures"
-    if swap.compiler:
-        return f"if {_COMPILED[swap.way].format(swap.quantity)}"
-    return f"if {swap.quantity} is near the {_ENDS[swap.way]} end of its range"
+def _close(call: CloseCall) -> str:
+    """What decides that the first choice is not called faster than another."""
+    if call.quantity:
+        return f": equal within {_error(call.error)} {_condition(call)}"
+    often = f"1 is faster by more than {_error(call.error)} in {percent(call.share)} of the scenarios"
+    return f": {often}, not in {percent(OFTEN)}; {_by_error(call)}"
+
+
+def _by_error(call: CloseCall) -> str:
+    return "the model error decides" if call.by_error else _NO_FIGURE
+
+
+def _swapped(swap: Swap) -> str:
+    """Where a choice is faster than the first one."""
+    if swap.quantity:
+        return _condition(swap)
+    return f"{_SOMEWHERE}: {swap.rank} is faster in {percent(swap.share)} of the scenarios; {_NO_FIGURE}"
+
+
+def _condition(each: Swap | CloseCall) -> str:
+    if each.compiler:
+        return f"if {_COMPILED[each.way].format(each.quantity)}"
+    return f"if {each.quantity} is near the {_ENDS[each.way]} end of its range"
 
 
 def _undecided(found: Interval) -> str:

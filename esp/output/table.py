@@ -5,7 +5,7 @@ from functools import partial
 
 from aag.diagnostics import Diagnostic
 from esp.output.columns import Column, TableRow, table
-from esp.output.figures import constants, grid, not_fitting
+from esp.output.figures import grid, main_constants, not_fitting
 from esp.output.numbers import count, data, percentages, plural, seconds, significant
 from esp.output.partial import partial_notes
 from esp.output.profile import asked_for, assumed_notes
@@ -89,7 +89,7 @@ def scaling(
     speed-up is against."""
     sample = predictions[0]
     name = printable(sample.file.rsplit("/", 1)[-1]) + (" (bundled)" if sample.bundled else "")
-    head = flow(filter(None, [name, sample.system, " ".join(constants(sample.constants)[:6])]), screen.columns)
+    head = flow(filter(None, [name, sample.system, main_constants(sample)]), screen.columns)
     columns = [
         Column("procs", width=5),
         Column("grid", width=5),

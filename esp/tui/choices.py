@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from esp.api import Request, Source
 from esp.errors import EspError
-from esp.explore.choices import Distributed, choices_of, distributed_by, normal
+from esp.explore.choices import Distributed, choices_of, distributed_by, normal, written_choice
 from esp.explore.choices import MappingChoice as Explored
 from esp.output.figures import grid as spelled
 from esp.tui.question import WRITTEN, ChoiceRow, ProgramList
@@ -27,6 +27,9 @@ def choices_for(source: Source, system: System, request: Request) -> ProgramList
     asked = {name: normal(formats) for name, formats in request.distribute.items()}
     formats = {each.name: each.written for each in distributed.targets if each.written} | asked
     own = _written(" ".join(dict.fromkeys(formats.values())) or "as written", distributed.grid, bool(asked))
+    kept = written_choice(distributed)
+    if kept is not None and distributed.rearranged and not asked:
+        own = replace(own, directives=kept.pasted)
     others = [_choice(each, rank) for rank, each in enumerate(explored) if not _is_own(each, formats, distributed)]
     sized_by = tuple(dict.fromkeys(name for each in distributed.targets for name in each.sizes))
     return ProgramList(choices=(own, *others), left_out=left_out, sized_by=sized_by)

@@ -283,6 +283,11 @@ def tied(state: State) -> Mapping[str, int]:
     return {key: place[ranked[at]] for key, at in zip(ranked, leaders, strict=True) if at is not None}
 
 
+def awaiting_ties(state: State) -> bool:
+    """Whether all choices are predicted, but not yet the scenarios that decide which of them tie."""
+    return not state.busy and state.tried != state.number and not bounds_only(state)
+
+
 def failed(state: State) -> Failure | None:
     """Why the selected choice has no prediction, where it has none."""
     found = outcome(state)

@@ -30,8 +30,8 @@ TEXT = """\
 
 [b]Choices[/b]  every sensible DISTRIBUTE, the fastest first; ◆ as in
 the source, B what the selected one is compared with. "+1% =2" is
-1 % slower than the fastest, and equal to choice 2 within the model
-error.
+1 % slower than the fastest, and ties with choice 2: the prediction
+does not decide which is faster. "?" means not known yet.
 
 [b]What if[/b]  behind each slider that moved: what it does alone. The line
 below: what all do together. 5 changes one thing at a time and shows

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from esp.explore.ties import certainty, timing
+from esp.explore.ties import FAR, certainty, timing
 from esp.incomplete import reasons
 from esp.output.figures import grid
 from esp.output.numbers import percentages, seconds
@@ -13,7 +13,7 @@ from esp.tui.lines import Field, Piece, Sheet, SheetLayout, SheetLine, joined, w
 from esp.tui.pinned import beside
 from esp.tui.question import ChoiceRow
 from esp.tui.sheets.figures import ROLES, change, whole_time
-from esp.tui.state import State, bounds_only, choice_of, sort_of, tied, time_s
+from esp.tui.state import State, awaiting_ties, bounds_only, choice_of, sort_of, tied, time_s
 
 OWN, OTHER = "◆", "B"
 """Marks of the source's own choice, and of the one that the selected one is compared with."""
@@ -23,6 +23,9 @@ _NUMBERS = 17
 
 _DISTANCE = 10
 """Columns of the distance from the best."""
+
+_TIE = 4
+"""Columns of the row with which a choice ties, where there is no room for its distance."""
 
 _SHARES = 20
 """Columns of the four categories."""
@@ -43,6 +46,8 @@ def pane_width(state: State, columns: int) -> int:
     needed = _NUMBERS + grids + max(longest, _USUAL)
     if state.view == "source" or columns >= _ROOM_FOR_BOTH:
         needed += _DISTANCE + bounds_only(state)
+    else:
+        needed += _TIE
     if columns >= 3 * (needed + _SHARES):
         needed += _SHARES
     return min(needed, int(_MOST * columns))
@@ -57,6 +62,7 @@ def sheet(state: State, width: int) -> Sheet:
     grids = _grids(state)
     rest = width - _NUMBERS - grids - _USUAL
     with_distance, with_shares = rest >= _DISTANCE, rest >= _DISTANCE + _SHARES
+    with_tie = not with_distance and rest >= _TIE
     fields = [
         Field("#", 2),
         Field("", 1),
@@ -66,6 +72,8 @@ def sheet(state: State, width: int) -> Sheet:
     ]
     if with_distance:
         fields.append(Field("vs best", _DISTANCE - 1) if not bounds_only(state) else Field("", _DISTANCE))
+    if with_tie:
+        fields.append(Field("tie", _TIE - 1, "<"))
     if with_shares:
         fields += [Field(name, 4) for name in ROLES]
     layout = SheetLayout(fields, width)
@@ -85,6 +93,8 @@ def sheet(state: State, width: int) -> Sheet:
             cells[-1] = f"{cells[-1]}?"
         if with_distance:
             cells.append(_behind(state, choice, best, ties.get(choice.key)))
+        if with_tie:
+            cells.append(_mark(state, choice, best, ties.get(choice.key)))
         if with_shares:
             cells += _shares(state, choice)
         old = state.slow and choice.key not in state.fresh
@@ -163,8 +173,17 @@ def _behind(state: State, choice: ChoiceRow, best: float | None, tie: int | None
         return "", ""
     if found == best and tie is None:
         return ("", "") if state.busy else ("best", "good")
-    distance = change(found, best)[0]
-    return (f"{distance} ={tie}", "faint") if tie is not None else (distance, "")
+    distance, mark = change(found, best)[0], _mark(state, choice, best, tie)[0]
+    return (f"{distance} {mark}", "faint") if mark else (distance, "")
+
+
+def _mark(state: State, choice: ChoiceRow, best: float | None, tie: int | None) -> Piece:
+    """With which row a choice ties; a question mark while that is being tried."""
+    if tie is not None:
+        return f"={tie}", "faint"
+    found = time_s(state, choice.key)
+    open_yet = awaiting_ties(state) and found is not None and best is not None and best < found <= FAR * best
+    return ("?", "faint") if open_yet else ("", "")
 
 
 def _shares(state: State, choice: ChoiceRow) -> list[Piece]:
@@ -200,18 +219,20 @@ def sentences(state: State, width: int) -> list[SheetLine]:
 def _tie(state: State, found: Prediction, leader: int) -> str:
     other = state.outcomes[state.order[leader - 1]]
     assert isinstance(other, Prediction)  # what has none ties with nothing
-    return against(certainty([timing(other), timing(found)]), leader)
+    return against(certainty([timing(other), timing(found)]), f"choice {leader}")
 
 
 def _standing(state: State, found: Prediction) -> list[Piece]:
     if bounds_only(state):
         return []
     tie, best = tied(state).get(state.selected), best_s(state)
-    same = [] if tie is None else words(f"{_tie(state, found, tie)} (={tie})", "faint")
+    same = [] if tie is None else words(f"a tie (={tie}), {_tie(state, found, tie)}", "faint")
     if not found.fits:
         return words("its data do not fit in memory", "bad")
     if state.busy:
         return words("comparing ...", "faint")
+    if awaiting_ties(state) and best is not None and first(found.time_s) <= FAR * best:
+        same = words("ties are not known yet", "faint")
     if best is None or first(found.time_s) <= best:
         return same or [("fastest", "good")]
     return [*words(f"{_apart(first(found.time_s), best)}{';' if same else ''}"), *same]

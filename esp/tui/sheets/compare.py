@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 
+from esp.explore.ties import FAR, certainty, timing
 from esp.output.figures import grid, hottest_communication, source_text, why
 from esp.output.numbers import count, data, seconds
 from esp.output.partial import INCOMPLETE
 from esp.output.screen import printable
+from esp.output.sureness import against
 from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
 from esp.tui.pinned import beside
 from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell, whole_time
-from esp.tui.state import State, choice_of, moved_sliders, prediction, sort_of
+from esp.tui.state import State, awaiting_ties, choice_of, moved_sliders, prediction, sort_of
 from interpreter.result import LineMetrics
 
 _WITH_SHARES = 88
@@ -35,13 +37,33 @@ def sheet(state: State, width: int) -> Sheet:
     names = [*_name("A", _selected(state), width), *_name("B", pinned.name, width)]
     times = [whole_time(one), whole_time(other)]
     categories = CATEGORIES if width >= _WITH_NAMES else ROLES
-    lines = [*names, joined(()), *_totals(layout, one, other, times, categories, shares=shares), joined(())]
+    lines = [
+        *names,
+        *_verdict(state, one, other, width),
+        joined(()),
+        *_totals(layout, one, other, times, categories, shares=shares),
+        joined(()),
+    ]
     lines += _lines(state, layout, one, other, shares=shares)
     return Sheet(layout.heading(), tuple(lines))
 
 
 def _name(letter: str, text: str, width: int) -> list[SheetLine]:
     return wrapped([(letter, "marked" if letter == "B" else "own"), *words(text, "strong")], width, 2)
+
+
+def _verdict(state: State, one: Prediction, other: Prediction, width: int) -> list[SheetLine]:
+    """Which of the two is faster, by how much, and whether they tie (Def 19)."""
+    if not (one.complete and other.complete and one.fits and other.fits):
+        return []
+    sides = sorted((("A", one), ("B", other)), key=lambda each: (first(each[1].time_s), each[0]))
+    (quick, fast), (late, slow) = sides
+    distance, role = change(first(slow.time_s), first(fast.time_s))
+    apart = f"{late} takes as long as {quick}" if role == "faint" else f"{late} against {quick}: {distance}"
+    if awaiting_ties(state) and first(slow.time_s) <= FAR * first(fast.time_s):
+        return wrapped(words(f"{apart}; ties are not known yet", "faint"), width, 2)
+    why = against(certainty([timing(fast), timing(slow)]), quick)
+    return wrapped(words(f"{apart}, a tie: {why}" if why else apart, "faint"), width, 2)
 
 
 def _selected(state: State) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from esp.output.figures import constants, grid
+from esp.output.figures import grid, main_constants
 from esp.output.numbers import percentages, plural
 from esp.output.screen import printable, shorten
 from esp.prediction import CATEGORIES, first, four
@@ -36,7 +36,7 @@ def heading(state: State, width: int, beat: int = 0) -> tuple[SheetLine, SheetLi
         shape = f" ({grid(found.grid)})" if found is not None and found.grid else ""
         left.append((f"  {plural(procs, 'processor')}{shape}  {state.system}", ""))
     if found is not None and width >= 100:
-        left.append((f"  {' '.join(constants(found.constants)[:4])}", "faint"))
+        left.append((f"  {main_constants(found, 4)}", "faint"))
     right = _time(state, beat)
     room = width - sum(len(text) for text, _ in right) - 1
     return SheetLine((*fitted(left, room), (" ", ""), *right)), _where(state, width)

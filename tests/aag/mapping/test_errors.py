@@ -233,7 +233,7 @@ def test_a_grid_of_a_rank_that_nothing_has(hpf):
     parts = [hpf.distribute("t", "block", "*"), hpf.processors("p", 2, 2, 1)]
     assert problems(hpf, *parts, grid=(2, 2)) == [
         (
-            "E311 ‹grid 2x2› has 2 dimensions, but the grids of the program have 1 or 3 "
+            "E311 ‹grid 2x2› has 2 dimensions, but the grids of the program have 1 "
             "(give one extent for each distributed dimension)"
         )
     ]
@@ -358,3 +358,26 @@ def test_an_array_element_is_no_constant(hpf):
             "array elements are not evaluated here"
         )
     ]
+
+
+def test_a_grid_of_the_rank_of_an_arrangement_that_the_formats_do_not_use(hpf):
+    """PROCESSORS has one dimension, and what the user distributes has two: the grid means neither."""
+    parts = [hpf.processors("p", 4), hpf.distribute("t", "*", "block", onto="p")]
+    assert problems(hpf, *parts, procs=8, grid=(8,), distribute={"t": "(block,block)"}) == [
+        (
+            "E311 ‹grid 8› has 1 dimension, but the grids of the program have 2 "
+            "(give one extent for each distributed dimension)"
+        )
+    ]
+
+
+def test_a_grid_that_fits_some_distributions_only_says_so(hpf):
+    """Def 13: eight processors in two dimensions are 4x2; in one there is no choice to announce."""
+    parts = [hpf.array("a", 16, 16), hpf.array("v", 16)]
+    parts += [hpf.distribute("a", "block", "block", line=3), hpf.distribute("v", "block", line=4)]
+    found = resolve_mapping(hpf.unit(*parts), Overrides(procs=8, grid=(8,)), 99)
+    assert [str(note) for note in found.notes] == [
+        "x.hpf:3: W301 using grid 4x2 for a: ‹grid 8› has 1 dimension (write PROCESSORS for each number of dimensions)"
+    ]
+    assert found.arrays["a"].grid.shape == (4, 2)
+    assert resolve_mapping(hpf.unit(*parts), Overrides(procs=8, grid=(2, 4)), 99).notes == ()

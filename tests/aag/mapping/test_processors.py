@@ -118,7 +118,7 @@ def test_a_scalar_arrangement_gives_everyone_a_copy(hpf):
     assert layouts.arrays["a"].local_elements().tolist() == [9, 9, 9, 9]
     assert notes(layouts) == [
         "x.hpf:5: W306 a is distributed onto the scalar arrangement q: every processor has a copy",
-        "x.hpf:1: W311 no array is distributed: all 4 processors do all the work (write DISTRIBUTE for an array)",
+        "x.hpf:1: W311 no array is distributed: each processor does all the work (write DISTRIBUTE for A)",
     ]
 
 

@@ -14,6 +14,7 @@ from aag.diagnostics import Diagnostic, SourceError, Span, UnresolvedError
 from esp import api
 from esp.api import predict
 from esp.cli import run
+from esp.cli.main import main
 from esp.cli.options import procs_of
 from esp.explore.advise import numbers_of
 from esp.explore.axes import values_of
@@ -637,3 +638,41 @@ def test_an_efficiency_above_100_percent_by_less_waiting_says_so(esp):
 
 def test_an_efficiency_below_100_percent_needs_no_reason(esp):
     assert "is more than" not in esp("run", "pi", "--procs", "1,4")[1]
+
+
+PLAIN = """program plain
+  integer, parameter :: dp = 8, n = 12, m = 3, l = 4, j = 5, k = 6, o = 7
+  real(dp), parameter :: h = 0.5d0
+  real(dp) :: a(n, n), s(m)
+  a = h
+  s = 1.0d0
+  print *, sum(a) + sum(s)
+end program plain
+"""
+
+
+def test_what_distributes_nothing_is_compared_next(tmp_path, capsys):
+    """On several numbers of processors, too; one warning for all of them names the array."""
+    file = tmp_path / "plain.f90"
+    file.write_text(PLAIN, encoding="utf-8")
+    assert main(["run", str(file), "--procs", "1,2,4"]) == 0
+    text, warned = capsys.readouterr()
+    assert " ".join(text.split()).endswith(f"next esp compare {file} --procs 4")
+    assert warned.count("W311") == 1
+    assert "write DISTRIBUTE for a\n" in warned
+
+
+def test_a_heading_says_how_many_constants_it_leaves_out(capsys, tmp_path):
+    """Eight of them, six are shown; dp is only the kind of a type and comes last."""
+    file = tmp_path / "plain.f90"
+    file.write_text(PLAIN, encoding="utf-8")
+    assert main(["run", str(file), "--procs", "2"]) == 0
+    heading = " ".join(capsys.readouterr().out.split("\n\n")[0].split())
+    assert "n=12 m=3 l=4 j=5 k=6 o=7 and 2 more" in heading
+
+
+def test_walked_iterations_are_shown_only_where_some_are_not(capsys):
+    assert main(["run", "laplace", "--procs", "4"]) == 0
+    assert "of 50 loop iterations walked, the others repeat them" in " ".join(capsys.readouterr().out.split())
+    assert main(["run", "laplace", "--procs", "4", "--unroll"]) == 0
+    assert "iterations walked" not in capsys.readouterr().out

@@ -124,7 +124,7 @@ def test_ctrl_c_gives_the_best_so_far(monkeypatch, capsys):
     text = capsys.readouterr().out
     assert "1 predicted, 11 not predicted" in text
     assert "stopped: 1 is the best so far" in text
-    assert "best so far: keep what the source has" in " ".join(text.split())
+    assert "best so far: change PROCESSORS only" in " ".join(text.split())
     assert "and 8 more of which nothing is known yet" in text
     seen.clear()
     assert main(shlex.split("advise laplace --procs 8 --set n=24 --json")) == 130

@@ -243,6 +243,44 @@ def test_a_size_is_named_only_outside_the_model_error():
     assert (near.wins_from, near.rival_wins) == (60, False)  # 152 and 148 at 48; 144 and 156 at 56; 140 and 160 at 60
 
 
+def test_a_size_that_is_slow_by_itself_is_no_limit():
+    """The rival is 20 % slower at 50 alone, or slower from 50 on and slowest there."""
+
+    def alone(choice, size):
+        return size * (1.2 if choice == 1 and size == 50 else 1.0)
+
+    def first(choice, size):
+        return size * ({50: 1.5, 60: 1.1}.get(size, 1.0) if choice == 1 else 1.0)
+
+    def limit(choice, size):
+        return size * (1.1 if choice == 1 and size >= 50 else 1.0)
+
+    sizes = range(10, 51, 10)
+    for times, wins_above, special in ((alone, False, True), (first, True, True), (limit, True, False)):
+        found = crossover("n", times, 0, [1], sizes, tolerance=0.02, beyond=60)
+        assert (found.wins_from, found.above) == (50, 60)
+        assert (found.wins_above, found.special) == (wins_above, special)
+
+
+def test_the_other_sizes_are_named():
+    """nx is varied; ny stays; the array bounds that follow nx are no size of their own."""
+    text = """program plate
+  integer, parameter :: nx = 24, ny = 10, mx = nx + 1
+  real :: a(mx, ny), b(mx, ny)
+!HPF$ DISTRIBUTE a(BLOCK, *)
+!HPF$ ALIGN b(i, j) WITH a(i, j)
+  a = 1.0
+  b(2:nx, :) = a(1:nx-1, :)
+  print *, sum(b)
+end program plate
+"""
+    found = esp.compare(text, procs=2)
+    assert (found.crossover.name, dict(found.crossover.fixed)) == ("nx", {"ny": 10})
+    assert "nx = 24, with ny = 10" in size_notes(found)[0][1] or "nx = 3, with ny = 10" in size_notes(found)[0][1]
+    scanned = esp.compare(text, procs=2, size="nx=8,16")
+    assert "with ny = 10: " in size_notes(scanned)[0][1]
+
+
 @pytest.mark.parametrize(("n", "beaten"), [(64, False), (256, True)])
 def test_one_process_predicts_nothing_in_vain(monkeypatch, n, beaten):
     made = []
@@ -482,3 +520,10 @@ def test_the_size_below_which_the_winner_does_not_win_is_named():
     )
     (_, text), *_ = size_notes(replace(found, crossover=replace(crossing, wins_from=8)))
     assert "for n = 8 to 16; at n = 4, 2 is faster" in text
+    one = replace(crossing, wins_from=16, above=20, special=True)
+    (_, text), *_ = size_notes(replace(found, crossover=one))
+    assert (
+        "at n = 16 alone, not at n = 12 or 20; at n = 4, 2 is faster; n = 16 is a special size, not a threshold" in text
+    )
+    (_, text), *_ = size_notes(replace(found, crossover=replace(one, wins_above=True, fixed={"m": 3})))
+    assert "for n = 16 and 20, with m = 3, not at n = 12; at n = 4, 2 is faster; n = 16 is special: 2 takes" in text

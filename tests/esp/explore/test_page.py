@@ -15,6 +15,7 @@ COMMANDS = {
         "compare gauss --procs 4 --set n=12 --distribute (BLOCK,*) --distribute (*,BLOCK) --size n=8,12",
         "compare laplace --procs 4 --set n=24 --distribute (BLOCK,*) --distribute (*,BLOCK) --size none",
         "compare redblack --procs 8 --distribute (BLOCK,*) --distribute (*,BLOCK) --size none",
+        "compare laplace --procs 4 --set n=32 --size none",
     ],
     "esp whatif": ["whatif laplace_bb --procs 4 --set n=24 --bandwidth x2"],
     "esp sweep": ["sweep laplace --procs 2,8 --set n=24 --distribute TEMP=(BLOCK(8),*) --load 0%,9% --versus load"],

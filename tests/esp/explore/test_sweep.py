@@ -398,3 +398,16 @@ def test_nothing_of_it_loads_matplotlib_unless_drawn(program):
     code += "print([each for each in sys.modules if each.split('.')[0] in heavy])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_row_of_a_sweep_names_the_grid_that_was_predicted(capsys):
+    """A grid of one dimension for formats that distribute two is impossible, and the other way round."""
+    words = "sweep laplace --set n=24 --grid 8,2x4 --distribute (*,BLOCK) --distribute (BLOCK,BLOCK) --json"
+    assert main(words.split()) == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert [(each["grid"], each["grid_used"], each["time_s"] is None) for each in cells] == [
+        ("8", "8", False),
+        ("8", None, True),
+        ("2x4", None, True),
+        ("2x4", "2x4", False),
+    ]

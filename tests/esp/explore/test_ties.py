@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import esp
 from esp.explore.ties import Timing, certainty, faster, pair_error, ties
-from esp.output.sureness import ranking
+from esp.output.sureness import ranking, tie_of
 from esp.stated import stated_error
 from sag.uncertainty import SCENARIOS, quantiles
 
@@ -60,7 +60,7 @@ def test_within_the_model_error_choices_are_equal():
     found = certainty([timing(1.0, 1.0), timing(1.005, 1.0), timing(1.015, 1.0), timing(1.5, 1.0)])
     assert (found.equal, found.close, found.slower, found.swaps) == ((2, 3), (), (4,), ())
     assert ranking(found) == [
-        "1, 2 and 3 are equal within 2%",
+        "1, 2 and 3 are equal within the model error of 2%",
         "1 is faster than 4 whatever the estimated figures are in their ranges",
     ]
 
@@ -68,8 +68,30 @@ def test_within_the_model_error_choices_are_equal():
 def test_what_is_slower_by_about_the_error_is_too_close_to_call():
     """3 % slower as given, but within 2 % in 10 of 64 scenarios, and never faster."""
     found = certainty([timing(1.0, 1.0), timing(1.03, slow_in(10, 0.98, 1.0))])
-    assert (found.equal, found.close, found.slower, found.swaps) == ((), (2,), (), ())
-    assert ranking(found) == ["1 and 2 are too close to call"]
+    assert (found.equal, [each.rank for each in found.close], found.slower, found.swaps) == ((), [2], (), ())
+    (call,) = found.close
+    assert (call.share, call.ahead, call.quantity) == (54 / 64, 1.0, "")
+    told = "1 is faster by more than the model error of 2% in 84% of the scenarios, not in 95%; the model error decides"
+    assert ranking(found) == [f"1 and 2 are too close to call: {told}"]
+
+
+def test_without_the_error_a_call_may_be_as_close():
+    """3 % slower as given; behind in 5 of 64 scenarios and ahead in 3 by less than the model error: neither decides."""
+    at = np.arange(SCENARIOS)
+    found = certainty([timing(1.0, 1.0), timing(1.03, np.where(at % 16 == 3, 0.968, 1.0))])
+    assert (found.close[0].share, found.close[0].ahead) == (60 / 64, 60 / 64)
+    assert ranking(found)[0].endswith("in 94% of the scenarios, not in 95%; no single figure decides")
+
+
+@pytest.mark.parametrize("high", [True, False])
+def test_a_close_call_names_the_parameter_that_makes_both_equal(high):
+    at = quantiles(LINK)
+    found = certainty([timing(1.0, 1.0), timing(1.1, np.where(at > 0.75 if high else at < 0.25, 0.92, 1.0))])
+    end = "upper" if high else "lower"
+    where = f"equal within the model error of 2% if {LINK} is near the {end} end of its range"
+    assert ranking(found) == [f"1 and 2 are too close to call: {where}"]
+    assert tie_of(found, 2) == ranking(found)[0]
+    assert tie_of(found, 3) == ""
 
 
 @pytest.mark.parametrize("high", [True, False])
@@ -95,7 +117,8 @@ def test_where_no_single_parameter_decides_none_is_named():
     scattered = np.where(np.arange(SCENARIOS) % 2 == 0, 0.7, 1.0)
     found = certainty([timing(1.0, 1.0), timing(1.1, scattered)])
     assert found.swaps[0].quantity == ""
-    assert ranking(found) == ["1 and 2 change places within the ranges of the estimated figures"]
+    told = "2 is faster in 50% of the scenarios; no single figure decides"
+    assert ranking(found) == [f"1 and 2 change places within the ranges of the estimated figures: {told}"]
 
 
 def test_far_choices_and_missing_scenarios_are_named():
@@ -103,7 +126,7 @@ def test_far_choices_and_missing_scenarios_are_named():
     assert found.far == (4, 5, 6, 7)
     assert not found.tried
     assert ranking(found) == [
-        "1 and 3 are equal within 2%",
+        "1 and 3 are equal within the model error of 2%",
         "1 is faster than 2 with the given figures; the ranges of the estimated figures are not tried",
         "1 is more than 3 times as fast as 4 to 7",
     ]
@@ -119,8 +142,8 @@ def test_every_choice_is_in_one_group():
             for at, each in enumerate(times[1:])
         ]
         found = certainty(made)
-        groups = (found.equal, found.close, found.slower, found.far, found.untried)
-        ranks = [rank for group in groups for rank in group] + [each.rank for each in found.swaps]
+        groups = (found.equal, found.slower, found.far, found.untried)
+        ranks = [rank for group in groups for rank in group] + [each.rank for each in (*found.close, *found.swaps)]
         assert sorted(ranks) == list(range(2, len(times) + 1))
         text = " ".join(ranking(found))
         assert all(re.search(rf"\b{rank}\b| to ", text) for rank in ranks)

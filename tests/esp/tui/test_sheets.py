@@ -278,10 +278,33 @@ def test_both_tie_and_distance_are_shown(home):
     assert rows[0].endswith("best")
     assert rows[1].endswith("+0.3% =1")
     assert rows[2].endswith("+6%")
-    assert "equal to choice 1 within" in " ".join(
-        line.text for line in choices.sentences(steps.select(home, home.order[1]), 80)
-    )
+    told = " ".join(line.text for line in choices.sentences(steps.select(home, home.order[1]), 80))
+    assert "0.3% slower than the fastest; a tie (=1), equal to choice 1 within" in " ".join(told.split())
+    second = steps.look_at(steps.select(home, home.order[1]), "compare")
+    assert "A against B: +0.3%, a tie: equal to B within" in " ".join(line.text for line in sheet(second, 80).lines)
+    third = steps.look_at(steps.select(home, home.order[2]), "compare")
+    assert "A against B: +6%" in [line.text.strip() for line in sheet(third, 80).lines]
     assert "best" not in choices.sheet(replace(home, busy=True), 48).lines[0].text  # the others are not known yet
+
+
+def test_a_narrow_list_marks_ties(home):
+    """At 80 columns beside any view but the source."""
+    width = choices.pane_width(steps.look_at(home, "compare"), 80)
+    rows = [line.text.split() for line in choices.sheet(home, width).lines]
+    assert [row[-1] for row in rows[:2]] == ["ms", "=1"]
+    assert rows[2][-1] == "ms"
+
+
+def test_before_ties_are_known_no_choice_is_called_slower_without_a_mark(home):
+    """The last is more than three times as long as the first: no scenario is tried for it."""
+    state = replace(home, tried=home.number - 1)
+    rows = [line.text for line in choices.sheet(state, 47).lines]
+    assert rows[1].endswith("+0.3% ?")
+    assert rows[2].endswith("+6% ?")
+    assert "?" not in rows[0]
+    second = steps.select(state, home.order[1])
+    assert "ties are not known yet" in " ".join(line.text for line in choices.sentences(second, 80))
+    assert "ties are not known yet" in " ".join(line.text for line in sheet(steps.look_at(second, "compare"), 80).lines)
 
 
 def test_what_does_not_fit_in_memory_is_never_the_best(home):
