@@ -319,7 +319,7 @@ class Writer:
     def listed(self):
         values = self.pick("'four ', 'fives', 'y    '", "words(3), words(1), words(2)", "'ab', 'cd', 'ef'")
         yield f"  words = (/ {values} /)"
-        yield f"  print *, words, trim(words(2))" if self.chance(50) else "  print *, words(1)(2:4)"
+        yield "  print *, words, trim(words(2))" if self.chance(50) else "  print *, words(1)(2:4)"
 
     def inquire(self):
         yield "  inquire (file='nowhere', exist=there)"
