@@ -74,6 +74,8 @@ class Declarations(Struct):
     statement_functions: dict[str, Definition] = field(default_factory=dict)
     aliases: dict[str, Expr] = field(default_factory=dict)
     """Constants that USE gives another name, and those of intrinsic modules: what they stand for."""
+    callees: dict[str, str] = field(default_factory=dict)
+    """Procedures that USE gives another name: what they are called in their module."""
     open: bool = False
     """Whether USE brings names that are not known."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -114,6 +116,10 @@ class Declarations(Struct):
         """What a name from USE stands for, where that is a constant of another name."""
         return None if name in self.names else self.aliases.get(name)
 
+    def callee(self, name: str) -> str:
+        """The name of a procedure in the module that defines it."""
+        return name if name in self.names else self.callees.get(name, name)
+
     def element(self, element: Element) -> Expr:
         """What an element of a named integer constant stands for; any other element as it is."""
         table, own = self.tables.get(element.name), self.names.get(element.name)
@@ -130,6 +136,7 @@ class Declarations(Struct):
         """Take over what a host or a module makes known; of tables of constants, those whose names it does not hide."""
         self.constants |= other.constants
         self.aliases |= {name: value for name, value in other.aliases.items() if name not in other.names}
+        self.callees |= {new: old for new, old in other.callees.items() if new not in other.names}
         self.derived |= other.derived
         self.namelists |= other.namelists
         self.open = self.open or other.open

@@ -30,6 +30,9 @@ class Declared(NamesInUse, Protocol):
     def kind_bytes(self, kind: str) -> int:
         """Bytes of numeric literals of this kind, 0 where it is not known."""
 
+    def callee(self, name: str) -> str:
+        """The name of a procedure in the module that defines it."""
+
     def is_operator(self, word: str) -> bool:
         """Whether the program declares an operator of this name."""
 
@@ -241,8 +244,9 @@ class Reader:
             if not isinstance(part, e.Section) or part.step is not None:
                 return e.OpaqueExpr(text, span=call.span)
             return e.Substring(e.Var(call.name, span=call.span), part.lower, part.upper, span=call.span)
-        args, keywords = _leading(call.name, call.args, call.keywords)
-        found = of_machine(e.Call(call.name, args, keywords, span=call.span))
+        name = self._names.callee(call.name)
+        args, keywords = _leading(name, call.args, call.keywords)
+        found = of_machine(e.Call(name, args, keywords, span=call.span))
         return self._names.expanded(found) if isinstance(found, e.Call) else found
 
     def _section(self, node: Any) -> e.Expr:

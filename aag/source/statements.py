@@ -187,7 +187,7 @@ class BodyReader:
         if any(type(each).__name__ == "Alt_Return_Spec" for each in getattr(node.items[1], "items", ())):
             return self._opaque(at, at.text, f"the alternate returns of {name} are not modelled")
         args, keywords = reader.arguments(node.items[1])
-        return s.CallStmt(name=name, args=args, keywords=keywords, **at.place)
+        return s.CallStmt(name=self._names.callee(name), args=args, keywords=keywords, **at.place)
 
     def _if_stmt(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         reader.at.find("if")

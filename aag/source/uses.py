@@ -78,6 +78,7 @@ class UseStatement(Struct, frozen=True):
             )
             names.open = True
         else:
+            names.callees[new] = module.callee(old)
             names.open = True
         if old in module.constants:
             names.constants[new] = module.constants[old]
