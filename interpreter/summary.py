@@ -9,9 +9,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.diagnostics import Span
-from aag.graph.aau import AAU, Graph, IterD, children
+from aag.graph.aau import AAU, Graph, children, last_line
 from aag.ir.evaluate import Value
-from aag.spmd.nodes import assigns_of
 from interpreter.books import CommEntry
 from interpreter.calls import CallTree
 from interpreter.counts import RECEIVING, SENDING, CountColumn, Prices
@@ -406,16 +405,8 @@ def _aau(
         hidden_s=sums.hidden((aau.id,)),
         misses=sums.misses.get(aau.id, 0.0),
         division=division[aau.id],
-        through=_through(aau),
+        through=last_line(aau),
     )
-
-
-def _through(aau: AAU) -> int:
-    """The line of the last statement of a nest, or its own."""
-    nest = aau.nest if isinstance(aau, IterD) else None
-    spans = [each.span for each in assigns_of(nest)] if nest is not None else []
-    place = aau.span.file, aau.span.call
-    return max((each.line for each in spans if (each.file, each.call) == place), default=aau.span.line)
 
 
 def _message_summary(entry: CommEntry, tally: Sequence[float]) -> MessageSummary:

@@ -14,7 +14,7 @@ from aag.diagnostics import CallSite, Span
 from aag.ir.expressions import Expr
 from aag.ir.statements import Assign
 from aag.spmd.access import AccessSweep
-from aag.spmd.nodes import Charge, Combine, DoNode, HostIo, Nest, Operation, OwnedLoop
+from aag.spmd.nodes import Charge, Combine, DoNode, HostIo, Nest, Operation, OwnedLoop, assigns_of
 
 Counts = tuple[tuple[str, float], ...]
 """Operation class -> how often, sorted by class: for example (("load", 4.0), ("r8.add", 3.0))."""
@@ -188,6 +188,14 @@ class Graph(Struct, frozen=True, kw_only=True, eq=False):
     """Scalar names that share storage with others (EQUIVALENCE): their values are not followed."""
     unknown: Mapping[str, str] = {}
     """Arrays in bounds of loops and in subscripts whose contents cannot be computed, and why."""
+
+
+def last_line(aau: AAU) -> int:
+    """The line of the last statement of a nest; of other AAUs their own."""
+    nest = aau.nest if isinstance(aau, IterD) else None
+    spans = [each.span for each in assigns_of(nest)] if nest is not None else []
+    place = aau.span.file, aau.span.call
+    return max((each.line for each in spans if (each.file, each.call) == place), default=aau.span.line)
 
 
 def children(aau: AAU) -> tuple[AAU, ...]:
