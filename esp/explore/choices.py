@@ -382,12 +382,15 @@ def _flatness(shape: tuple[int, ...]) -> float:
 
 
 def written_choice(distributed: Distributed, directives: tuple[str, ...] = ()) -> MappingChoice | None:
-    """The mapping of the source as a choice, to which `directives` are added; None where it has none."""
+    """The mapping of the source as a choice, to which `directives` are added; None where it has none. Those of the
+    source are to be pasted only if its PROCESSORS does not fit."""
     formats = {each.name: each.written for each in distributed.targets if each.written}
     if not formats:
         return None
     found = _choice(formats, distributed.grid, distributed)
     named = " ".join(dict.fromkeys(formats.values()))
+    if not distributed.rearranged:
+        return MappingChoice(formats=formats, grid=None, shown=named, directives=directives)
     return replace(found, grid=None, shown=named, directives=(*found.directives, *directives))
 
 
