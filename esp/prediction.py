@@ -60,8 +60,13 @@ class Prediction(Printed, Result, frozen=True, kw_only=True, eq=False):
 
     @property
     def fits(self) -> bool:
-        """Whether its data fit in the memory of a node, as far as the machine description says."""
-        return self.memory_usable_bytes is None or self.memory_bytes <= self.memory_usable_bytes
+        """Whether data and copies fit in the memory of a node, as far as the machine description says."""
+        return self.memory_usable_bytes is None or self.memory_needed_bytes <= self.memory_usable_bytes
+
+    @property
+    def memory_needed_bytes(self) -> int:
+        """Data and copies of the fullest processor."""
+        return self.memory_bytes + self.memory_copies_bytes
 
 
 CATEGORIES = ("computation", "communication", "waiting", "overhead")

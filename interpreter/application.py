@@ -26,6 +26,7 @@ from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
 from aag.spmd.access import AccessSweep, ArrayAccess, accesses, touches_of_memory
 from aag.spmd.communication import combine_call, steps
+from aag.spmd.emit.copies import bytes_copied
 from aag.spmd.formulas import Known, formulas_at
 from aag.spmd.likeness import Likeness, likeness_of_nest, likeness_of_operation
 from aag.spmd.local_parts import AccessParts
@@ -247,6 +248,15 @@ class Application(Struct, frozen=True, dict=True):
             for name in {*names} - {largest}:
                 held[name] = np.zeros(self.procs, np.int64)
         return sum(held.values(), np.zeros(self.procs, np.int64))
+
+    def bytes_copied(self) -> Ints:
+        """Bytes of overlap areas, and of buffers for what messages bring, on each processor."""
+        key = ("copied",)
+        found = self.answers.find(key)
+        if not isinstance(found, np.ndarray):
+            found = bytes_copied(self.program, self.program.layouts.environment)
+            self.answers.keep(key, found, found.nbytes)
+        return found
 
     def _names(self, operation: Operation) -> frozenset[str]:
         key = ("names", operation)

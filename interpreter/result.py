@@ -305,7 +305,9 @@ class Result(Struct, frozen=True, kw_only=True):
     imbalance: Figure
     """Largest / mean computation over processors (1 is perfect balance)."""
     memory_bytes: int
-    """The most that a processor needs for its data, overlap areas not included."""
+    """Data of the fullest processor: the one that needs most memory for data and copies."""
+    memory_copies_bytes: int
+    """What it needs besides for overlap areas, and for buffers of what messages bring."""
     memory_usable_bytes: float | None
     estimated_share: Figure
     """Share of time_s that rests on figures which are only estimated (Def 19), between 0 and 1."""

@@ -309,10 +309,11 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
     means = means_of(totals)
     io = run.machine.io
     usable = None if run.machine.memory is None else run.machine.memory.usable_bytes
-    held = run.application.bytes_held()
-    memory = int(held.max(initial=0))
-    if usable is not None and memory > usable:
-        run.books.assume("memory", f"a processor needs {memory} bytes for its data, but a node has {int(usable)}")
+    held, copied = _memory(run)
+    if usable is not None and held + copied > usable:
+        run.books.assume(
+            "memory", f"a processor needs {held + copied} bytes for data and copies, but a node has {int(usable)}"
+        )
     for code, text, span in about.notes:
         run.books.assume(code, text, span)
     for text in run.machine.notes:
@@ -344,7 +345,8 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
             end_s=own_end, computation_s=totals[0], communication_s=totals[1], overhead_s=totals[2], waiting_s=totals[3]
         ),
         imbalance=np.divide(largest(computation), average, out=np.ones(run.scenarios), where=average > 0),
-        memory_bytes=memory,
+        memory_bytes=held,
+        memory_copies_bytes=copied,
         memory_usable_bytes=usable,
         estimated_share=_estimated(run, aaus, sums.estimated, means),
         iterations=round(counts[Tally.ITERATIONS]),
@@ -352,6 +354,13 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
         assumptions=tuple(run.books.assumptions.values()),
         complete=run.books.complete and about.complete,
     )
+
+
+def _memory(run: Run) -> tuple[int, int]:
+    """Bytes of data and of copies on the processor that needs most memory."""
+    held, copied = run.application.bytes_held(), run.application.bytes_copied()
+    fullest = int((held + copied).argmax()) if held.size else 0
+    return int(held[fullest]), int(copied[fullest])
 
 
 def _families(body: tuple[AAU, ...], parent: int | None) -> list[tuple[AAU, int | None, list[int]]]:

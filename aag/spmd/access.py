@@ -24,7 +24,7 @@ from aag.spmd.local_parts import AccessParts, pitches
 from aag.spmd.needs import classify, need_of
 from aag.spmd.nodes import DoNode, Index, Nest, Reference
 from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector
-from aag.spmd.wraps import Line, Sweep, line_of, wraps
+from aag.spmd.wraps import LoopSteps, StraightLine, line_of, wraps
 
 
 class Touch(Struct, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ def accesses(
         Unknown: a bound or subscript has no value, or none for several values at once.
         TooLarge: there are too many combinations for all values at once.
     """
-    found = _all(nest, layouts, _Walk(nest, layouts, env, parts, along))
+    found = _all(nest, layouts, AccessWalk(nest, layouts, env, parts, along))
     if along is None:
         return (found,)
     procs = parts.ranks.size
@@ -118,7 +118,7 @@ def accesses(
     )
 
 
-def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
+def _all(nest: Nest, layouts: Layouts, walk: "AccessWalk") -> tuple[ArrayAccess, ...]:
     every = [(touch, layouts.arrays[touch.element.name]) for touch in touches_of_memory(nest, layouts)]
     far = with_far(nest, layouts, [layout for _, layout in every])
     buffers = [None if touch.write or far is None else buffer_of(touch.element, nest, far) for touch, _ in every]
@@ -232,7 +232,7 @@ def elements_of(assigns: Sequence[Assign], mask: Expr | None, reduced: bool = Fa
     return found
 
 
-class _Walk:
+class AccessWalk:
     """The first and the second local value of each loop index on each of the processors asked for; with `along` on
     all of them for its first value, then on all of them for the next."""
 
@@ -257,7 +257,7 @@ class _Walk:
         self.offsets: dict[tuple[str, int, Expr], Offset] = {}
         self.nexts: dict[int, dict[str, Ints]] = {}
         self.loops = {index.name: loop for loop, index in enumerate(nest.indices)}
-        self.swept: Sweep | None = None
+        self.swept: LoopSteps | None = None
         for index in nest.indices:
             self._place(index, home)
 
@@ -450,7 +450,7 @@ class _Walk:
         self.offsets[layout.array, dim, subscript] = found
         return found
 
-    def _line(self, subscript: Expr, bounds: tuple[int, int] | None) -> Line | None:
+    def _line(self, subscript: Expr, bounds: tuple[int, int] | None) -> StraightLine | None:
         """The line of a subscript that jumps; None: it does not jump, or data decide it. With `bounds` all that it
         reaches lies between them."""
         if not wraps(subscript, self.names):
@@ -462,7 +462,7 @@ class _Walk:
                 raise
             return None
 
-    def _sweep(self) -> Sweep:
+    def _sweep(self) -> LoopSteps:
         """The loops, for subscripts that jump."""
         if self.swept is None:
             ranges = self._ranges()
@@ -470,7 +470,7 @@ class _Walk:
                 name: np.maximum((ranges[name][1] - ranges[name][0]) // np.maximum(np.abs(self.step[name]), 1), 0) + 1
                 for name in self.loops
             }
-            self.swept = Sweep(self.first, self.step, count)
+            self.swept = LoopSteps(self.first, self.step, count)
         return self.swept
 
     def _moved(self, expr: Expr, values: Mapping[str, Ints]) -> Ints:

@@ -19,7 +19,7 @@ from aag.ir.visitors import children, map_operands, names_in
 Ints = NDArray[np.int64]
 
 
-class Sweep(Struct, frozen=True, eq=False):
+class LoopSteps(Struct, frozen=True, eq=False):
     """The loops around a subscript on C processors, by the names of their indices, outermost first; each array (C,)."""
 
     first: Mapping[str, Ints]
@@ -27,7 +27,7 @@ class Sweep(Struct, frozen=True, eq=False):
     count: Mapping[str, Ints]
 
 
-class Line(Struct, frozen=True, eq=False):
+class StraightLine(Struct, frozen=True, eq=False):
     """Where a subscript begins, how far one step of each loop moves it, and how many places each loop reaches, (C,)."""
 
     begin: Ints
@@ -36,8 +36,8 @@ class Line(Struct, frozen=True, eq=False):
 
 
 def line_of(
-    subscript: Expr, sweep: Sweep, value: Callable[[Expr, Mapping[str, Ints]], Ints], bounds: tuple[int, int] | None
-) -> Line:
+    subscript: Expr, sweep: LoopSteps, value: Callable[[Expr, Mapping[str, Ints]], Ints], bounds: tuple[int, int] | None
+) -> StraightLine:
     """The line that reaches the same elements as a subscript that jumps.
 
     It goes through the middle of the loops: the longer side of a single jump lies on it. What EOSHIFT would read beyond
@@ -80,7 +80,7 @@ def line_of(
                 places[name] = np.where(step == 0, places[name], np.clip(different, 1, places[name]))
         if bounds is not None:
             begin = np.where(_goes_round(sweep, places), _moved_into(bounds, begin, moves, places), begin)
-    return Line(begin, moves, places)
+    return StraightLine(begin, moves, places)
 
 
 def _inside(begin: Ints, move: Ints, count: Ints, bounds: tuple[int, int]) -> Ints:
@@ -92,7 +92,7 @@ def _inside(begin: Ints, move: Ints, count: Ints, bounds: tuple[int, int]) -> In
     return inside
 
 
-def _goes_round(sweep: Sweep, places: Mapping[str, Ints]) -> NDArray[np.bool_]:
+def _goes_round(sweep: LoopSteps, places: Mapping[str, Ints]) -> NDArray[np.bool_]:
     """Where a loop reaches all its places before its end."""
     found: NDArray[np.bool_] = np.any([count < sweep.count[name] for name, count in places.items()], axis=0)
     return found

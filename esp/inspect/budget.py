@@ -283,7 +283,7 @@ def _of_all(limit: Limit, prediction: Prediction, ratio: tuple[float, float]) ->
         case "imbalance":
             return first(prediction.imbalance)
         case "memory":
-            return float(prediction.memory_bytes)
+            return float(prediction.memory_needed_bytes)
         case "estimated":
             return first(prediction.estimated_share)
         case "speed-up":

@@ -28,11 +28,27 @@ def not_fitting(predictions: Sequence[Prediction]) -> str:
     over = [each for each in predictions if not each.fits]
     if not over:
         return ""
-    least, most = min(each.memory_bytes for each in over), max(each.memory_bytes for each in over)
-    held = memory(least) if memory(least) == memory(most) else f"{memory(least)} to {memory(most)}"
     usable = memory(over[0].memory_usable_bytes or 0)
     what = "nothing fits" if len(over) == len(predictions) > 1 else NOT_FITTING
-    return f"{what}: {held} of data on the fullest processor, a node can use {usable}"
+    held = _range([each.memory_bytes for each in over])
+    copies = _range([each.memory_copies_bytes for each in over])
+    return f"{what}: {_needed(held, copies)} on the fullest processor, a node can use {usable}"
+
+
+def memory_needed(prediction: Prediction) -> str:
+    """What the fullest processor needs memory for."""
+    held, copies = memory(prediction.memory_bytes), memory(prediction.memory_copies_bytes)
+    return f"{_needed(held, copies if prediction.memory_copies_bytes else '')} on the fullest processor"
+
+
+def _needed(held: str, copies: str) -> str:
+    return f"{held} of data and {copies} of copies" if copies else f"{held} of data"
+
+
+def _range(sizes: Sequence[int]) -> str:
+    """The smallest to the largest of some sizes; nothing where all are 0."""
+    least, most = memory(min(sizes)), memory(max(sizes))
+    return "" if not max(sizes) else most if least == most else f"{least} to {most}"
 
 
 def without_rounding(time_s: float, total_s: float) -> float:

@@ -11,6 +11,7 @@ from esp.output.figures import (
     hottest_first,
     input_output_s,
     is_end,
+    memory_needed,
     not_fitting,
     options,
     place,
@@ -224,11 +225,11 @@ def memory_notes(predictions: Sequence[Prediction], screen: Screen) -> list[str]
 
 
 def _memory(prediction: Prediction) -> str:
-    text = f"{memory(prediction.memory_bytes)} of data on the fullest processor"
+    text = memory_needed(prediction)
     usable = prediction.memory_usable_bytes
     if usable is None:
         return text
-    return f"{text}, {percent(prediction.memory_bytes / usable)} of the {memory(usable)} usable"
+    return f"{text}, {percent(prediction.memory_needed_bytes / usable)} of the {memory(usable)} usable"
 
 
 def _trust(prediction: Prediction) -> str:

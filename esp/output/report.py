@@ -15,7 +15,16 @@ from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
 from esp.incomplete import reasons
 from esp.output import layout, report_calls, report_tables
-from esp.output.figures import NOT_FITTING, grid, hottest_first, is_end, not_fitting, options, source_text
+from esp.output.figures import (
+    NOT_FITTING,
+    grid,
+    hottest_first,
+    is_end,
+    memory_needed,
+    not_fitting,
+    options,
+    source_text,
+)
 from esp.output.figures import constants as constants_of
 from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
@@ -304,7 +313,9 @@ def _memory(shown: ReportPage) -> str:
         return "<p>No array holds data.</p>"
     procs = shown.prediction.processors
     words = f"Data of each processor{f'; {memory(usable)} usable' if usable is not None else ''}."
-    words += " Overlap areas are not included."
+    copies = shown.prediction.memory_copies_bytes
+    if copies:
+        words += f" The fullest one needs {memory(copies)} besides, for overlap areas and for what messages bring."
     figure = ""
     if procs <= MOST_PROCESSORS:
         figure = f"<figure>{held(shown.held)}<figcaption>{escape(words)}</figcaption></figure>"
@@ -355,7 +366,7 @@ def _assumptions(shown: ReportPage) -> str:
     """Assumptions, trust, memory, warnings."""
     prediction = shown.prediction
     usable = prediction.memory_usable_bytes
-    held = f"{memory(prediction.memory_bytes)} of data on the fullest processor"
+    held = memory_needed(prediction)
     rows = [each for each in notes(prediction) if not each[0].startswith("line")]  # that is in the profile
     rows.append(("memory", not_fitting([prediction]) or held + (f", {memory(usable)} usable" if usable else "")))
     if prediction.iterations:

@@ -86,7 +86,7 @@ def _moved(outcome: WhatIfOutcome, room: int) -> str:
 
 
 def _does_not_fit(outcome: WhatIfOutcome) -> str:
-    return "" if outcome.prediction.fits else "the data would not fit in the memory of a node"
+    return "" if outcome.prediction.fits else "data and copies would not fit in the memory of a node"
 
 
 def what_if_json(found: WhatIf) -> str:

@@ -51,7 +51,7 @@ def storage(program: NodeProgram, buffers: Buffers) -> dict[str, tuple[Width, ..
     for array, needs, plain in _moves(program.body, buffers):
         layout = program.layouts.arrays[array]
         for need in needs:
-            widths = (_width(need, layout, dim, program.layouts, env, plain=plain) for dim in range(layout.rank))
+            widths = (width_of(need, layout, dim, program.layouts, env, plain=plain) for dim in range(layout.rank))
             found[array] = tuple(one.joined(other) for one, other in zip(found[array], widths, strict=True))
     return found
 
@@ -77,7 +77,7 @@ def _moves(body: Sequence[Node], buffers: Buffers) -> Iterator[tuple[str, tuple[
                 pass
 
 
-def _width(need: Need, layout: Layout, dim: int, layouts: Layouts, env: Environment, *, plain: bool) -> Width:
+def width_of(need: Need, layout: Layout, dim: int, layouts: Layouts, env: Environment, *, plain: bool) -> Width:
     """How far beyond the own part one reference reaches; the whole dimension where that is not a small constant."""
     axis = layout.axis_of_dim(dim)
     if axis is not None and _is_local(need, layout, dim, axis, layouts, env):

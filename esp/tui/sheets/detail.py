@@ -2,7 +2,7 @@
 
 from esp.incomplete import reasons
 from esp.output.assumptions import assumed
-from esp.output.figures import hottest_communication, missed_by_all, not_fitting, why
+from esp.output.figures import hottest_communication, memory_needed, missed_by_all, not_fitting, why
 from esp.output.numbers import memory, plural, seconds
 from esp.output.partial import partial_text, trusted
 from esp.output.screen import printable
@@ -160,7 +160,7 @@ def _trust(state: State, found: Prediction, width: int) -> list[SheetLine]:
         shown += wrapped([("assumed", "title"), *words(printable(text))], width, 2)
     told = trusted(found) if found.interval is None else f"{within(found.interval)}; {trusted(found)}"
     shown += wrapped([("trust", "title"), *words(told)], width, 2)
-    held = f"{memory(found.memory_bytes)} of data on the fullest processor"
+    held = memory_needed(found)
     usable = found.memory_usable_bytes
     held = not_fitting([found]) or held + ("" if usable is None else f", {memory(usable)} usable")
     return shown + wrapped([("memory", "title"), *words(held, "" if found.fits else "bad")], width, 2)

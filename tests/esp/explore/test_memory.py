@@ -9,6 +9,7 @@ import esp
 from esp.cli.main import main
 from esp.explore.advise import advise
 from esp.explore.compare import compare
+from esp.output import json as json_output
 
 PROGRAM = """\
 program big
@@ -37,23 +38,26 @@ def test_where_nothing_fits_nothing_is_best():
     assert text.count("does not fit") == len(found.ranked)
     assert "best " not in re.sub(r"vs best", "", text)
     assert "paste" not in text
-    assert "nothing fits: 2.00 MiB of data on the fullest processor, a node can use 1.60 MiB" in " ".join(text.split())
+    # (*,BLOCK) copies nothing, (BLOCK,*) a row, (CYCLIC,*) reads all rows but every fourth: a box of the whole array.
+    held = "2.00 MiB of data and 0 B to 4.00 MiB of copies on the fullest processor, a node can use 1.60 MiB"
+    assert f"nothing fits: {held}" in " ".join(text.split())
 
 
 def test_what_does_not_fit_comes_after_what_fits(monkeypatch):
     """(BLOCK,*) is the fastest; were its data too large, the next one would be the best."""
-    free = compare(PROGRAM, procs=4, size="none")
+    room = usable(0.85)
+    free = compare(PROGRAM, procs=4, size="none", system_set=room)
     fastest = free.best.shown
     fits = type(free.best.prediction).fits
     held = property(lambda self: fastest not in self.asked["distribute"].values() and fits.fget(self))
     monkeypatch.setattr(type(free.best.prediction), "fits", held)
-    found = compare(PROGRAM, procs=4, size="none")
+    found = compare(PROGRAM, procs=4, size="none", system_set=room)
     assert found.best.time_s == min(each.time_s for each in found.ranked if each.prediction.fits)
     assert [each.prediction.fits for each in found.ranked] == sorted(
         (each.prediction.fits for each in found.ranked), reverse=True
     )
     assert found.ranked[-1].time_s < found.best.time_s
-    advice = advise(PROGRAM, procs=4, align=False)
+    advice = advise(PROGRAM, procs=4, align=False, system_set=room)
     assert advice.best.prediction.fits
     assert advice.best.time_s == found.best.time_s
 
@@ -101,3 +105,22 @@ def test_programs_are_told(command, tmp_path, capsys):
     assert {each["fits"] for each in said["choices"]} == {False}
     assert said["paste"] == []
     assert esp.compare(PROGRAM, procs=4, size="none").best.prediction.fits
+
+
+def test_copies_count_where_the_data_alone_fit():
+    """Each processor receives all of b: 1.00 MiB, beside a quarter of three arrays."""
+    text = PROGRAM.replace("n = 1024", "n = 512").replace("a(n, n), b(n, n)", "a(n, n), b(n, n), c(n, n)")
+    text = text.replace("ALIGN b(i, j) WITH a(i, j)", "ALIGN (i, j) WITH a(i, j) :: b, c")
+    text = text.replace("b = a + cshift(a, 1, 1)", "c = matmul(a, b)")
+    data, copies = 3 * 512 * 512, 512 * 512 * 4
+    found = esp.predict(text, procs=4, system_set={"cube.node.memory.usable": f"{data + copies - 1} B"})
+    assert (found.memory_bytes, found.memory_copies_bytes, found.fits) == (data, copies, False)
+    assert "does not fit: 768 KiB of data and 1.00 MiB of copies on the fullest processor" in " ".join(
+        str(found).split()
+    )
+    enough = esp.predict(text, procs=4, system_set={"cube.node.memory.usable": f"{data + copies} B"})
+    assert enough.fits
+    assert "768 KiB of data and 1.00 MiB of copies on the fullest processor, 100% of the 1.75 MiB usable" in " ".join(
+        str(enough).split()
+    )
+    assert json.loads(json_output.one(enough))["memory_copies_bytes"] == copies

@@ -138,7 +138,7 @@ def test_the_table_fits(capsys, monkeypatch, width):
     assert main(["whatif", *WORDS, *words]) == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if len(line) > width] == []
-    assert "the data would not fit in the memory of a node" in " ".join(out.split())
+    assert "data and copies would not fit in the memory of a node" in " ".join(out.split())
     assert "unmoved" in out
 
 

@@ -172,6 +172,7 @@ def prediction(lines=LINES, **changes):
         ),
         "imbalance": array(1.02),
         "memory_bytes": 131072,
+        "memory_copies_bytes": 0,
         "memory_usable_bytes": 7.5 * 2**20,
         "estimated_share": array(0.18),
         "iterations": 50,
