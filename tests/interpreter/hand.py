@@ -292,6 +292,9 @@ class Hand:
     def bytes_held(self):
         return np.zeros(self.procs, np.int64)
 
+    def bytes_copied(self):
+        return np.zeros(self.procs, np.int64)
+
     # ------------------------------------------------------------------ running
 
     def graph(self, *body, critical=()):

@@ -32,7 +32,7 @@ def values(run):
         "load": (run["load_s"], " s"),
         "io": (run["io_s"], " s"),
         "imbalance": (run["imbalance"], ""),
-        "memory": (run["memory_bytes"], " B"),
+        "memory": (run["memory_bytes"] + run["memory_copies_bytes"], " B"),
         "messages": (run["messages"], ""),
         "bytes": (run["bytes"], " B"),
         "estimated": (100 * run["estimated_share"], " %"),
