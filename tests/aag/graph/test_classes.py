@@ -112,7 +112,7 @@ def test_the_label_of_a_nest_names_the_arrays_it_computes(graph_of):
     assert label(loop) == "x(i), z(i) for (i)"
     assert label("s = maxval(x)") == "max into s"
     assert label("x(3) = 1") == "x(3)"
-    assert label("s = sum(x)") == "add into sum"  # a temporary, without its number
+    assert label("s = s * sum(x)") == "sum into sum"  # a temporary, without its number
 
 
 def test_the_label_of_a_loop_has_its_bounds(graph_of):
