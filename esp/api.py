@@ -113,7 +113,7 @@ def predict(
         source: a path, the name of a bundled program, program text (with a line break in it), a list of the files that
             make up a program, or what `esp.read_source` returns.
         system: the name of a bundled machine, or a path.
-        procs: number of processors; by default that of the program, else the machine's default (Def 12).
+        procs: number of processors; by default the program's own, else the machine's (Def 12).
         form: ``free`` or ``fixed`` (``fixed72``, ``fixed132``: with so many columns); by the file's suffix or the text
             if not given.
         cost: what a call of a procedure costs that the source lacks: ``"dgemm(ta,tb,m,n,k)=2*m*n*k flop"``, or several

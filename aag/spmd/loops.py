@@ -10,7 +10,7 @@ from aag.ir import statements as ir
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.liveness import wanted_after
-from aag.ir.visitors import bodies, elements_in, map_expression, names_in
+from aag.ir.visitors import bodies, elements_in, map_expression, names_in, walk_statements
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
 from aag.spmd.expansion import expanded
@@ -173,8 +173,10 @@ def _unsure(
     else:
         sure = False
     for body in bodies(statement):
+        reached = sure
         for each in body:
-            yield from _unsure(each, known, env, sure=sure, inner=True)
+            yield from _unsure(each, known, env, sure=reached, inner=True)
+            reached = reached and not any(isinstance(one, ir.Cycle | ir.Exit) for one in walk_statements((each,)))
 
 
 def _runs(loop: ir.Do, env: Environment) -> bool:

@@ -99,7 +99,7 @@ def _goes_round(sweep: LoopSteps, places: Mapping[str, Ints]) -> NDArray[np.bool
 
 
 def _moved_into(bounds: tuple[int, int], begin: Ints, moves: Mapping[str, Ints], places: Mapping[str, Ints]) -> Ints:
-    """The begin of a line moved to where all of it lies in an array, if it is no longer than that."""
+    """The start of a line, shifted so that the whole line lies inside the array if it fits there."""
     ends = [moves[name] * (count - 1) for name, count in places.items()]
     below, above = (sum(side(end, 0) for end in ends) for side in (np.minimum, np.maximum))
     moved: Ints = np.maximum(np.minimum(begin, bounds[1] - above), bounds[0] - below)

@@ -56,7 +56,7 @@ _OTHER_NAMES = {
     **dict.fromkeys("np nproc nprocs ntasks processors processes nodes ranks cores".split(), "--procs"),
     **dict.fromkeys("machine host platform arch architecture".split(), "--system"),
     "network": "--bandwidth",
-    **dict.fromkeys("size sizes param params define-size".split(), "--set"),
+    **dict.fromkeys("size sizes param params".split(), "--set"),
 }
 """What other tools call an option."""
 _OTHER_KINDS = {"roofline": "balance", "matrix": "messages", "gantt": "timeline"}

@@ -49,7 +49,7 @@ class Crossover(Struct, frozen=True, kw_only=True):
     wins_above: bool = False
     """Whether the winner is faster than the rival there, too, by more than `tolerance`."""
     special: bool = False
-    """Whether the largest of `sizes` is no limit but a size of its own, such as a power of two that suits a cache
+    """Whether the largest of `sizes` is special by itself, not a limit, such as a power of two that suits a cache
     badly: the winner wins there alone, or the rival takes longer there than at the larger size."""
     fixed: Mapping[str, int] = {}
     """Other names that size what is distributed, with the values that they keep."""

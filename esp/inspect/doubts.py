@@ -122,7 +122,7 @@ def _remapped(arrays: tuple[str, str]) -> str:
 
 
 def _shown(*references: Reference) -> list[str]:
-    """References with names that can stand in a source: indices that esp has made are i1, i2, and so on."""
+    """References as a user can write them: indices that esp made become i1, i2, and so on."""
     found: dict[str, str] = {}
 
     def plain(name: str) -> str:

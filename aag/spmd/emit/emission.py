@@ -270,7 +270,7 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
 
 
 def _first(context: Context, entity: Entity, initial: Expr) -> str:
-    """An initial value. Texts of DATA have any length, those of a constructor that of the variable."""
+    """An initial value. Texts in DATA may have any length; in a constructor they have the length of the variable."""
     text = context.spell(initial, entity.span.line)
     if isinstance(initial, Constructor) and entity.type.base == "character":
         values = text.removeprefix("(/").removesuffix("/)").strip()

@@ -25,7 +25,7 @@ _DISTANCE = 10
 """Columns of the distance from the best."""
 
 _TIE = 4
-"""Columns of the row with which a choice ties, where there is no room for its distance."""
+"""Columns for the row that a choice ties with, if its distance does not fit."""
 
 _SHARES = 20
 """Columns of the four categories."""

@@ -372,7 +372,7 @@ def test_a_grid_of_the_rank_of_an_arrangement_that_the_formats_do_not_use(hpf):
 
 
 def test_a_grid_that_fits_some_distributions_only_says_so(hpf):
-    """Def 13: eight processors in two dimensions are 4x2; in one there is no choice to announce."""
+    """Def 13: eight processors in two dimensions are 4x2; one dimension leaves no choice to announce."""
     parts = [hpf.array("a", 16, 16), hpf.array("v", 16)]
     parts += [hpf.distribute("a", "block", "block", line=3), hpf.distribute("v", "block", line=4)]
     found = resolve_mapping(hpf.unit(*parts), Overrides(procs=8, grid=(8,)), 99)

@@ -26,7 +26,7 @@ NAMES = """
     generics array_functions renamed
     allocations
     sequences long_functions aligned_parts kept_masks long_literals
-    two_products pivot_search infinite slanted short_sums
+    two_products pivot_search infinite slanted short_sums skipped_values
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
