@@ -5,6 +5,7 @@ import pytest
 
 from esp.locate import program_names
 from tests.truth.monotone import KNOBS, SLIGHT, SYSTEMS, Case, slower
+from tests.truth.simulated import PROGRAMS
 
 FEW = (("laplace_bx", "cluster-ib", 15, 31), ("laplace_bb", "ring", 8, 17))
 
@@ -34,17 +35,55 @@ def test_slower_times_are_seen():
     assert slower(np.array([3.0, 2.0, 2.001, 1.0]), SLIGHT) == []
 
 
+MEETING = ("mesh", "ring", "bus", "half duplex", "cluster-ib")
+"""Where messages often meet."""
+
+SIZES = ((3, 31), (8, 17), (15, 31))
+"""Processors and n."""
+
+
+def part(program, system, among):
+    """An element: the next one with the next program and with the next system, so that all occur with each."""
+    return among[(program_names().index(program) + SYSTEMS.index(system)) % len(among)]
+
+
 @pytest.mark.truth
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("program", program_names())
 def test_all(program, system):
+    procs, n = part(program, system, SIZES)
     told = [
-        fault
-        for procs, n in ((3, 31), (8, 17), (15, 31))
-        for knob in KNOBS
-        for fault in Case(program=program, system=system, procs=procs, n=n, knob=knob).faults()
+        fault for knob in KNOBS for fault in Case(program=program, system=system, procs=procs, n=n, knob=knob).faults()
     ]
     assert not told
+
+
+ANOMALIES = (
+    ("cg", "half duplex", 8, 17),
+    pytest.param("adi", "half duplex", 3, 31, marks=pytest.mark.truth),
+    pytest.param("fft3d", "ipsc860-f90d", 3, 31, marks=pytest.mark.truth),
+)
+"""More overlap is slower by over `SLIGHT`: sends follow each other sooner, so that messages meet that did not."""
+
+
+@pytest.mark.parametrize(("program", "system", "procs", "n"), ANOMALIES)
+def test_more_overlap_is_slower_only_where_messages_walked_one_by_one_are(program, system, procs, n):
+    case = Case(program=program, system=system, procs=procs, n=n, knob="overlap")
+    times = case.times(contention=True)
+    assert slower(times, SLIGHT)
+    assert case.walked(*range(times.size)) == pytest.approx(times, rel=1e-9)
+    assert not case.faults()
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("system", MEETING)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_overlap_of_messages_walked_one_by_one(program, system):
+    """Ties are decided otherwise here and there: that is up to 0.5 %."""
+    procs, n = part(program, system, SIZES)
+    case = Case(program=program, system=system, procs=procs, n=n, knob="overlap")
+    times = case.times(contention=True)
+    assert case.walked(*range(times.size)) == pytest.approx(times, rel=5e-3)
 
 
 @pytest.mark.parametrize(
@@ -71,12 +110,12 @@ def test_scenarios_of_one_walk(program, system, procs, n, knob):
 
 
 @pytest.mark.truth
-@pytest.mark.parametrize("system", ["mesh", "ring", "bus", "half duplex", "cluster-ib"])
+@pytest.mark.parametrize("system", MEETING)
 @pytest.mark.parametrize("program", program_names())
 def test_scenarios_of_all(program, system):
     """On a bus the next period may begin while messages are under way, so that its end hangs on when periods are added:
     0.55 % for laplace_bb at a quarter of the bandwidth, where SimGrid finds the time of the common walk."""
     near = 1e-2 if system == "bus" else 1e-3
-    for knob in KNOBS:
+    for knob in part(program, system, (list(KNOBS)[::2], list(KNOBS)[1::2])):
         case = Case(program=program, system=system, procs=8, n=17, knob=knob)
         assert case.times(contention=True) == pytest.approx(case.one_by_one(), rel=near), knob
