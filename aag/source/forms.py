@@ -66,21 +66,20 @@ def is_quoted(file: str) -> bool:
 
 def form_of(file: str, lines: Sequence[Line] = ()) -> tuple[Form, tuple[Diagnostic, ...]]:
     """The source form: as the extension says, else as the text looks, which is announced where it is fixed form;
-    free where neither says anything and the name is of HPF, of a text, or of standard input.
+    free where neither says anything and the name is of HPF, of a text, or of standard input. An extension of free form
+    does not count where all lines that tell are in fixed form.
 
     Raises:
         SourceError: nothing says anything, or the source is of another language.
     """
     suffix = Path(file).suffix.lower()
     _refuse_other_languages(file, suffix, lines)
-    if suffix in _FREE:
-        return "free", ()
     if suffix in _FIXED:
         return "fixed", ()
     looks = {form: [line for line in lines if _looks_like(form, line)] for form in _LOOKS_LIKE}
     if looks["fixed"] and not looks["free"]:
-        return "fixed", (_announced(looks["fixed"][0]),)
-    if looks["free"] or suffix == ".hpf" or (not suffix and not Path(file).is_file()):
+        return "fixed", (_announced(looks["fixed"][0], suffix if suffix in _FREE else ""),)
+    if looks["free"] or suffix in (*_FREE, ".hpf") or (not suffix and not Path(file).is_file()):
         return "free", ()
     raise SourceError(
         [
@@ -130,10 +129,11 @@ def _looks_like(form: str, line: Line) -> bool:
     return _LOOKS_LIKE[form].match(line.text) is not None
 
 
-def _announced(line: Line) -> Diagnostic:
+def _announced(line: Line, suffix: str) -> Diagnostic:
+    against = f", although {suffix} stands for free form" if suffix else ""
     return Diagnostic(
         code="W110",
-        message="reading the source in fixed form, because of lines such as this one",
+        message=f"reading the source in fixed form, because of lines such as this one{against}",
         span=Span(line.file, line.number, 1, line.number, len(line.text) + 1),
         hint="if it is in free form, use ‹form free›",
         source_line=line.text,

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections import Counter
 from shlex import quote
 
 from aag.wording import plural
@@ -116,7 +117,7 @@ def _listed(name: str) -> machines.MachineRow:
 
 
 def _check(name: str, console: Console) -> None:
-    """Errors and doubts of a description; notes are no fault.
+    """Errors and doubts of a description; notes are no fault, those about what it extends are only counted.
 
     Raises:
         CheckFailedError: there are errors.
@@ -129,6 +130,13 @@ def _check(name: str, console: Console) -> None:
         many = len(error.findings)
         raise CheckFailedError(f"{plural(many, 'error')} found.", where=str(path)) from None
     found = check(system)
-    shown = "".join(machine_finding(each, console.screen) + "\n" for each in found)
-    doubts = sum(1 for each in found if each.code.startswith("M2"))
-    console.deliver(f"{shown}{path}: no error, {plural(doubts, 'doubt')}, {plural(len(found) - doubts, 'note')}\n")
+    own = [each for each in found if each.file in ("", str(path))]
+    shown = "".join(machine_finding(each, console.screen) + "\n" for each in own)
+    doubts = sum(1 for each in own if each.code.startswith("M2"))
+    console.deliver(f"{shown}{path}: no error, {plural(doubts, 'doubt')}, {plural(len(own) - doubts, 'note')}\n")
+    bundled = {str(find_system(each)): each for each in system_names()}
+    for file, count in Counter(each.file for each in found if each not in own).items():
+        base = bundled.get(file, quote(file))
+        console.deliver(
+            f"{plural(count, 'note')} about parameters of {base}, which it extends: esp system check {base}\n"
+        )

@@ -668,10 +668,11 @@ def test_text_beyond_column_72_that_makes_another_program(problems, read):
         "*\n      x = 1\n      end\n",
     ],
 )
-@pytest.mark.parametrize("file", ["x.hpf", "x.txt", "<stdin>"])
+@pytest.mark.parametrize("file", ["x.hpf", "x.txt", "<stdin>", "x.f90"])
 def test_fixed_form_is_known_by_its_text(text, file, warnings, read):
     (found,) = warnings(text, file)
     assert "W110 reading the source in fixed form, because of lines such as this one" in found
+    assert ("although .f90 stands for free form" in found) == (file == "x.f90")
     assert read(text, file).form == "fixed72"
 
 
@@ -685,9 +686,10 @@ def test_fixed_form_is_known_by_its_text(text, file, warnings, read):
         "! C is\n      x = 1\n      end\n",
     ],
 )
-def test_free_form_is_known_by_its_text(text, warnings, read):
-    assert warnings(text, "x.hpf") == []
-    assert read(text, "x.hpf").form == "free"
+@pytest.mark.parametrize("file", ["x.hpf", "x.f90"])
+def test_free_form_is_known_by_its_text(text, file, warnings, read):
+    assert warnings(text, file) == []
+    assert read(text, file).form == "free"
 
 
 def test_binary_files():

@@ -131,7 +131,7 @@ def test_reading_does_not_depend_on_what_was_read_before(read):
 
 
 def test_a_hint_of_the_fixed_form_in_a_file_that_is_read_as_free(problems):
-    text = "".join(f"c     line {i}\n      x{i} = 1 +\n     &    2\n" for i in range(30)) + "      end\n"
+    text = "x = 0\n" + "".join(f"c     line {i}\n      x{i} = 1 +\n     &    2\n" for i in range(30)) + "      end\n"
     assert "‹form fixed›" in problems(text)[-1]
 
 
@@ -183,7 +183,7 @@ def test_no_statement_is_lost(read, root):
 
 
 def test_a_hint_where_the_other_source_form_is_likely(problems):
-    fixed = "chpf$ distribute a(block)\n      do 10 i = 1, 8\n   10 continue\n      end do\n      end\n"
+    fixed = "real a(8)\nchpf$ distribute a(block)\n      do 10 i = 1, 8\n   10 continue\n      end do\n      end\n"
     assert problems(fixed)[-1].endswith("the source looks like fixed form; if it is, use ‹form fixed›)")
     free = "program p\n  integer :: i\n  do i = 1, &\n    8\n  end do\nend program\n"
     assert problems(free, "x.f")[-1].endswith("the source looks like free form; if it is, use ‹form free›)")

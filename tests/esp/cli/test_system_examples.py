@@ -38,7 +38,7 @@ def _units(unit):
 def test_check_our_machines(esp, name):
     code, out, err = esp("system", "check", name)
     assert (code, err) == (0, "")
-    assert ": no error, " in out.splitlines()[-1]
+    assert f"{name}.yaml: no error, " in out
 
 
 def test_check_says_every_fault_with_its_line_and_ends_with_3(esp, tmp_path):
@@ -100,3 +100,19 @@ def test_copy_only_programs(esp, tmp_path, name):
 
 def test_copy_to_nowhere(esp, tmp_path):
     assert esp("examples", "copy", "gauss", "--to", str(tmp_path / "nix"))[0] == 2
+
+
+def test_check_counts_notes_about_the_machine_that_is_extended(esp, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "format: 1\nextends: ipsc860\nname: mine\ntitle: mine\nsources: {guess: reasoning}\n"
+        "system: {units: {cube: {units: {network: {network: "
+        "{overlap: {value: 0.5, certainty: estimated, source: guess}}}}}}}\n"
+    )
+    code, out, err = esp("system", "check", str(path))
+    assert (code, err) == (0, "")
+    assert out.count("M301") == 1
+    many = esp("system", "check", "ipsc860")[1].count("M301")
+    assert out.splitlines()[-1].startswith(
+        f"{many - 1} notes about parameters of ipsc860, which it extends: esp system"
+    )
