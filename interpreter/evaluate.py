@@ -12,14 +12,15 @@ from aag.budget import STEPS, Budget
 from aag.diagnostics import Diagnostic, Span, UnresolvedError
 from aag.functional.tables import BY_INPUT
 from aag.graph import aau as g
-from aag.ir.evaluate import Environment, Unknown, Value, evaluate, evaluate_int
-from aag.ir.expressions import Binary, Expr, IntLit, Unary, Var
+from aag.ir.evaluate import LARGEST_INDEX, Environment, Unknown, Value, evaluate, evaluate_int
+from aag.ir.expressions import Binary, Expr, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.values import ArrayValues
 from aag.ir.visitors import backward_slice, elements_in, names_in
 from aag.spmd.nodes import DoNode, Nest
 from aag.wording import is_name
 from interpreter.errors import InterpretationError
+from interpreter.induction import assigns, iterations_left, steps_of
 
 Env = dict[str, Value | ArrayValues]
 Body = tuple[g.AAU, ...]
@@ -79,13 +80,6 @@ def shown(name: str) -> str:
     """A scalar as the source has it: temporaries of lowering hold what a function returns."""
     stem, dollar, _ = name.partition("$")
     return f"the result of {stem.upper()}" if dollar else name
-
-
-def assigns(body: Body) -> Iterator[Assign]:
-    """All scalar assignments inside a body."""
-    for each in g.walk(body):
-        if isinstance(each, g.Seq):
-            yield from (one for one in each.assigns if isinstance(one.target, Var))
 
 
 def closure(names: Iterable[str], body: Body) -> frozenset[str]:
@@ -333,9 +327,9 @@ class Scalars:
         Raises:
             UnresolvedError: nothing that is known ends the loop, or not within `limit` iterations.
         """
-        assumed = False
+        assumed, count, most = False, 0, limit
         watched = tuple(sorted((defined(loop.body) | names_in(loop.condition)) & self.relevant))
-        for count in range(limit):
+        while count < most:
             self._spend(loop.span)
             verdict = True if loop.condition is None else self.holds(loop.condition, env)
             if verdict is False:
@@ -348,20 +342,34 @@ class Scalars:
                 return count, left, assumed, before
             if all(env.get(name) == before.get(name) for name in watched) or (count == 1 and self._hopeless(loop, env)):
                 raise self._endless(loop, env)
+            count += 1
+            if count == 2:
+                leap = self._leap(loop, env)
+                count, most = count + leap, max(limit, count + leap + 2) if leap < LARGEST_INDEX else 0
         if assumed:
             raise self._endless(loop, env)
         raise self._asking(loop, "E502", f"this loop does not end within {limit:,} iterations")
 
+    def _leap(self, loop: g.IterND, env: Env) -> int:
+        """Carry out all iterations but the last of a loop that does the same in each; how many: 0 where that is not
+        seen, `LARGEST_INDEX` where there are more."""
+        changed = defined(loop.body) & self.relevant
+        steps = steps_of(changed - self.graph.untraced - self.given.keys(), loop.body, env, changed)
+        leaves = any(isinstance(each, g.Seq) and each.leave for each in g.walk(loop.body))
+        if leaves or not changed - steps.keys() <= self._unknown(loop, env):
+            return 0
+        left = iterations_left(loop.condition, env, steps)
+        values = {name: value for name in steps if isinstance(value := env.get(name), int)}
+        if left is None or len(values) < len(steps):
+            return 0
+        count = int(min(max(left - 1, 0), LARGEST_INDEX))
+        env.update({name: value + steps[name] * count for name, value in values.items()})
+        return count
+
     def _hopeless(self, loop: g.IterND, env: Env) -> bool:
         """Whether every condition that could end a loop has, after its first iterations, a part without a value that
         no later iteration gives it."""
-        unknown = (self.relevant | names_in(loop.condition)) - env.keys() - self.given.keys()
-        unknown -= {each.loop.var for each in g.walk(loop.body) if isinstance(each, g.IterD | g.IterSync) and each.loop}
-        givers = [(one.target.name, names_in(one.value)) for one in assigns(loop.body) if isinstance(one.target, Var)]
-        size = len(unknown) + 1
-        while len(unknown) < size:
-            size = len(unknown)
-            unknown -= {name for name, read in givers if name not in self.graph.untraced and not read & unknown}
+        unknown = self._unknown(loop, env)
         leaves = [each for each in g.walk(loop.body) if isinstance(each, g.Seq) and leave_of(each)]
         conditions = [loop.condition]
         if leaves:
@@ -369,6 +377,17 @@ class Scalars:
             conditions += [branch.condition for each in branches for branch in each]
         named = (names for each in conditions for part in _parts(each) if (names := names_in(part)))
         return all(names & unknown for names in named)
+
+    def _unknown(self, loop: g.IterND, env: Env) -> frozenset[str]:
+        """The names without a value that no later iteration of a loop gives one."""
+        unknown = (self.relevant | names_in(loop.condition)) - env.keys() - self.given.keys()
+        unknown -= {each.loop.var for each in g.walk(loop.body) if isinstance(each, g.IterD | g.IterSync) and each.loop}
+        givers = [(one.target.name, names_in(one.value)) for one in assigns(loop.body) if isinstance(one.target, Var)]
+        size = len(unknown) + 1
+        while len(unknown) < size:
+            size = len(unknown)
+            unknown -= {name for name, read in givers if name not in self.graph.untraced and not read & unknown}
+        return unknown
 
     def _endless(self, loop: g.IterND, env: Env) -> UnresolvedError:
         asked = names_in(loop.condition) | frozenset().union(
@@ -392,7 +411,7 @@ class Scalars:
         changed = defined(body) & self.relevant
         if not changed:
             return
-        counters = _counter_steps(changed - self.graph.untraced, body, start, changed)
+        counters = steps_of(changed - self.graph.untraced, body, start, changed)
         for name, step in counters.items():
             value = start.get(name)
             if isinstance(value, int):
@@ -451,41 +470,3 @@ def own_leave(left: str, name: str) -> str:
     if kind in ("exit", "cycle") and target in ("", name):
         return kind
     return left
-
-
-def _counter_steps(names: Iterable[str], body: Body, env: Env, changed: frozenset[str]) -> dict[str, int]:
-    """The steps of those scalars that the body changes by ``name = name + constant`` only, once and always."""
-    own: dict[str, list[Assign]] = {}
-    for one in assigns(body):
-        if isinstance(one.target, Var):
-            own.setdefault(one.target.name, []).append(one)
-    here = {id(one) for each in body if isinstance(each, g.Seq) for one in each.assigns}
-    found = {}
-    for name in names:
-        match own.get(name):
-            case [one] if id(one) in here:
-                step = _counter_step(name, one.value, env, changed)
-                if step is not None:
-                    found[name] = step
-    return found
-
-
-def _counter_step(name: str, value: Expr, env: Env, changed: frozenset[str]) -> int | None:
-    """The step of a scalar to which this value is assigned."""
-    match value:
-        case Binary(op="+", left=Var(name=left), right=step) if left == name:
-            sign = 1
-        case Binary(op="-", left=Var(name=left), right=step) if left == name:
-            sign = -1
-        case Binary(op="+", left=step, right=Var(name=right)) if right == name:
-            sign = 1
-        case _:
-            return None
-    if isinstance(step, IntLit):
-        return sign * step.value
-    if names_in(step) & changed:
-        return None
-    try:
-        return sign * evaluate_int(step, env)
-    except Unknown:
-        return None

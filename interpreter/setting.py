@@ -50,5 +50,5 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Iterations that may be walked in all, one for each 4096 clocks; beyond it the program is refused."""
     scalar_steps: int = 2 * STEPS
     """Statements that may be carried out to know the scalars that decide the flow (D8)."""
-    while_iterations: int = 300_000
+    while_iterations: int = 100_000
     """Iterations after which a while loop is taken to be endless."""

@@ -245,7 +245,7 @@ TOLD = {
        hint: give the trip count with --set TRIPS_8=VALUE
 """,
     "very long while": """\
-<stdin>:9:3: E502 this loop does not end within 300,000 iterations: line 9: the
+<stdin>:9:3: E502 this loop does not end within 100,000 iterations: line 9: the
     budget of 1,000,000,000 operations is used up
     9 |   do while (k >= 0)
       |   ^^^^^^^^^^^^^^^^^
