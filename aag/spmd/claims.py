@@ -10,6 +10,7 @@ from contextlib import suppress
 from types import MappingProxyType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
@@ -84,20 +85,31 @@ def check_forall(lowering: Lowering, statement: ir.Forall) -> None:
             check(lowering, statement, leaves_of_forall(lowering, statement) or (), frozenset())
 
 
-def check(lowering: Lowering, statement: ir.Do | ir.Forall, leaves: Sequence[Leaf], names: frozenset[str]) -> None:
-    """Report the claims of a nest that are certainly false; `names` are the scalars that it reduces into."""
-    refuted: set[int] = set()
+def check(
+    lowering: Lowering, statement: ir.Do | ir.Forall, leaves: Sequence[Leaf], names: frozenset[str]
+) -> frozenset[Hashable]:
+    """Report the claims of a nest that are false: an error where the program certainly gets there. `names` are the
+    scalars that it reduces into.
+
+    Returns:
+        The loops whose claims are false: nothing may be made of them.
+    """
+    refuted: dict[int, Hashable] = {}
     for loop, claim in _claims(statement):
-        for message in _false(lowering, loop, claim, leaves, names):
-            if claim.span.line in refuted:
-                break
-            refuted.add(claim.span.line)
-            if lowering.options.trusts_directives:
-                lowering.note("W210", f"trusting a claim that is false: {message}")
-                break
-            hint = _CONCURRENT_WAY_OUT if claim.concurrent else _WAY_OUT
-            lowering.errors.append(Diagnostic(code="E320", message=message, span=claim.span, hint=hint))
-            break
+        message = next(_false(lowering, loop, claim, leaves, names), "")
+        if not message or claim.span.line in refuted:
+            continue
+        refuted[claim.span.line] = loop.key
+        if lowering.options.trusts_directives:
+            lowering.note("W210", f"trusting a claim that is false: {message}")
+            continue
+        hint = _CONCURRENT_WAY_OUT if claim.concurrent else _WAY_OUT
+        found = Diagnostic(code="E320", message=message, span=claim.span, hint=hint)
+        if lowering.reach.is_certain:
+            lowering.errors.append(found)
+            continue
+        lowering.notes.append(replace(found, code="W217", message=f"{message}; the claim is not followed"))
+    return frozenset() if lowering.options.trusts_directives else frozenset(refuted.values())
 
 
 def _claims(
@@ -134,8 +146,6 @@ def _false(
     level = inside[0].loops.index(loop.key)
     for name in claim.reductions:
         yield from _no_reduction(name, "REDUCE" if claim.concurrent else "REDUCTION", inside)
-    if not lowering.reach.is_certain:
-        return
     yield from _scalar_flow(loop, claim, inside, level, names, lowering)
     writes = [write for _, write in writes_of(inside) if write.array not in (*claim.new, *claim.reductions)]
     reads = [read for _, read in reads_of(inside, lowering.symbols.is_array)]
@@ -152,7 +162,7 @@ def _false(
 
 
 def _meeting(first: Access, second: Access, level: int, varying: frozenset[str], lowering: Lowering) -> Meeting | None:
-    dependence = Dependence(first, second, lowering.env, varying, lowering.reach.surely)
+    dependence = Dependence(first, second, lowering.env, varying, lowering.reach.proving)
     return dependence.meeting(level) if dependence.is_carried(level) else None
 
 
@@ -221,5 +231,5 @@ def _runs_twice(leaf: Leaf, level: int, lowering: Lowering) -> bool:
     """Whether the loop certainly has two iterations, in some iteration of the loops around it."""
     indices = leaf.indices[: level + 1]
     anywhere = Access("", (), indices, leaf.loops[: level + 1])
-    dependence = Dependence(anywhere, anywhere, lowering.env, around=lowering.reach.surely)
+    dependence = Dependence(anywhere, anywhere, lowering.env, around=lowering.reach.proving)
     return dependence.is_carried(level) and dependence.is_exact

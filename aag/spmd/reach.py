@@ -30,6 +30,12 @@ class Reach:
         self._doubts = 0
 
     @property
+    def proving(self) -> tuple[Index, ...]:
+        """The loops around whose iterations certainly come if the statement is reached: none where a condition may
+        choose some of them."""
+        return self.surely if self.is_certain else ()
+
+    @property
     def is_certain(self) -> bool:
         """Whether that statement is certainly reached, if these loops have iterations."""
         return not self._doubts

@@ -4,6 +4,7 @@ import pytest
 
 from aag.diagnostics import SourceError
 from aag.pipeline import Options, Overrides, lower, read_program
+from aag.spmd.nodes import walk
 
 HEAD = """program p
   implicit none
@@ -171,6 +172,32 @@ def test_a_false_claim_is_an_error_at_the_directive(name):
     line = next(at for at, text in enumerate(f"{HEAD}{body}".splitlines(), 1) if "INDEPENDENT" in text)
     assert (found.code, found.span.line, found.message) == ("E320", line, message)
     assert "trust_directives" in found.hint
+
+
+UNCERTAIN = {
+    "in a WHILE loop": "k = 0\ndo while (k < 3)\n{}\nk = k + 1\nend do",
+    "under an IF": "if (s > 0) then\n{}\nend if",
+    "behind a STOP": "if (s > 0) stop\n{}",
+}
+
+
+@pytest.mark.parametrize("around", UNCERTAIN)
+def test_a_claim_that_is_false_where_the_program_may_get_is_not_followed(around):
+    false = "!HPF$ INDEPENDENT\n  do i = 2, n\n    a(i) = a(i-1)*0.5d0\n  end do"
+    program = lowered(UNCERTAIN[around].format(false))
+    plain = lowered(UNCERTAIN[around].format(false.partition("\n")[2]))
+    (note,) = [each.message for each in program.notes if each.code == "W217"]
+    assert note == "the loop over i is not INDEPENDENT: i=3 reads a(2), which i=2 assigns; the claim is not followed"
+    assert [type(each) for each in walk(program.body)] == [type(each) for each in walk(plain.body)]
+    trusting = lowered(UNCERTAIN[around].format(false), trusts_directives=True)
+    assert "W217" not in {each.code for each in trusting.notes}
+
+
+def test_a_condition_may_choose_the_iterations_in_which_a_claim_is_true():
+    body = (
+        "do j = 1, n\nif (j == 1) then\n!HPF$ INDEPENDENT\n  do i = 1, n\n    a(i) = a(i+1-j)\n  end do\nend if\nend do"
+    )
+    assert "W217" not in {each.code for each in lowered(body).notes}
 
 
 CONCURRENT = {
