@@ -51,9 +51,18 @@ def storage(program: NodeProgram, buffers: Buffers) -> dict[str, tuple[Width, ..
     for array, needs, plain in _moves(program.body, buffers):
         layout = program.layouts.arrays[array]
         for need in needs:
-            widths = (width_of(need, layout, dim, program.layouts, env, plain=plain) for dim in range(layout.rank))
+            widths = (
+                width_of(need, layout, dim, program.layouts, env, plain=plain and _all_hold(layout, dim))
+                for dim in range(layout.rank)
+            )
             found[array] = tuple(one.joined(other) for one, other in zip(found[array], widths, strict=True))
     return found
+
+
+def _all_hold(layout: Layout, dim: int) -> bool:
+    """Whether each processor has a part of a dimension: beside a part without elements there is no overlap area."""
+    axis = layout.axis_of_dim(dim)
+    return axis is None or bool(layout.held(axis).all())
 
 
 def _start(layout: Layout, dim: int, *, packs: bool) -> Width:
@@ -101,7 +110,7 @@ def width_of(need: Need, layout: Layout, dim: int, layouts: Layouts, env: Enviro
         return WHOLE
     cells = apart.constant + mine.offset - theirs.offset
     far = -(-cells // abs(mine.stride)) if cells > 0 else -(cells // abs(mine.stride))
-    if cells and not (plain and layout.held(axis).all()):  # beside a part without elements there is no overlap area
+    if cells and not plain:
         return WHOLE
     shifted_up = (cells > 0) == (mine.stride > 0)
     return Width(0, abs(far)) if shifted_up else Width(abs(far), 0)

@@ -48,6 +48,7 @@ AT_THEIR_PLACE = [
     (ROWS, "c = eoshift(a, 8, dim=1)"),
     (CYCLIC, "c = cshift(a, 5, 2)"),
     (CYCLIC, ELIMINATION),
+    (("4", "block(8), *"), STENCIL),  # one processor has no elements
     (ROWS, "forall (i = 1:n) at(i) = n + 1 - i\n  forall (i = 1:n) y(i) = x(at(i))"),
 ]
 """Here the program stores dimensions whole."""
