@@ -235,10 +235,7 @@ def _internal(lowering: Lowering, statement: ir.Io, control: Control, items: Seq
 
 
 def _gather(lowering: Lowering, item: Item, statement: ir.Io) -> None:
-    """What is written must be on rank 0: one element is brought to all, more are gathered."""
-    if item.scalar:
-        lowering.communicate(list(item.uses), None)
-        return
+    """What is written must be on rank 0."""
     for use in item.uses:
         _move(lowering, use, statement, "gather")
 

@@ -211,7 +211,8 @@ def _hoisted(node: n.Communicate, following: n.Node | None) -> str:
 
 def _communication(operation: n.Operation, depth: int, remark: str) -> Iterator[NodeLine]:
     yield NodeLine(0, depth, _verb(operation) + remark)
-    for text in _grouped(operation.needs):
+    everywhere = "" if isinstance(operation, n.Gather) else " on every processor"
+    for text in _grouped(operation.needs, everywhere):
         yield NodeLine(0, depth + 2, text)
     held = {each.need: each.stale for each in operation.held}
     for stale in dict.fromkeys(held.values()):
@@ -238,14 +239,14 @@ def _axes(axes: Sequence[int]) -> str:
     return f"grid ax{'e' if len(axes) > 1 else 'i'}s {', '.join(str(axis + 1) for axis in axes)}"
 
 
-def _grouped(needs: Iterable[n.Need]) -> Iterator[str]:
+def _grouped(needs: Iterable[n.Need], everywhere: str = " on every processor") -> Iterator[str]:
     """References with the same loops and the same home in one line."""
     groups: dict[tuple[tuple[n.Index, ...], n.Reference | None], list[str]] = {}
     for need in needs:
         groups.setdefault((need.reference.indices, need.home), []).append(_reference(need.reference))
     for (indices, home), texts in groups.items():
-        where = "on every processor" if home is None else f"where {_reference(home)} lives"
-        yield f"{'; '.join(dict.fromkeys(texts))}{_over(indices)} {where}"
+        where = everywhere if home is None else f" where {_reference(home)} lives"
+        yield f"{'; '.join(dict.fromkeys(texts))}{_over(indices)}{where}"
 
 
 def _combine(node: n.Combine) -> str:

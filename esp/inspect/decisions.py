@@ -64,6 +64,11 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
             return f"processor 0 does the {kind} through the host" + (
                 ", then broadcasts what it reads" if kind == "read" else ""
             )
+        case g.Comm(operation=n.Gather(pattern=pattern) as operation):
+            moved = ", ".join(dict.fromkeys(reference(need.reference) for need in operation.needs))
+            if pattern == "scatter":
+                return f"the owners of {moved} get what processor 0 reads"
+            return f"processor 0 needs {moved}, partly stored on other processors"
         case g.Comm(operation=operation) if operation is not None:
             wanted = ", ".join(dict.fromkeys(reference(need.reference) for need in operation.needs))
             homes = dict.fromkeys(
