@@ -10,7 +10,7 @@ from aag.ir import statements as ir
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.liveness import wanted_after
-from aag.ir.visitors import bodies, elements_in, map_expression, names_in, walk_statements
+from aag.ir.visitors import bodies, elements_in, map_expression, names_in, walk_expressions, walk_statements
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
 from aag.spmd.expansion import expanded
@@ -36,6 +36,7 @@ from aag.spmd.reductions import reduce_into
 from aag.spmd.symbols import Unsupported
 
 MORE = "the loop contains more than assignments"
+NOTHING_SHARED = "the loop writes no distributed data"
 
 
 class NestOutcome(Struct, frozen=True):
@@ -82,17 +83,20 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
     names = reduced_names(lowering, leaves, named, arrays | more) if promised or found else frozenset()
     if names & more and isinstance(parallel_groups(lowering, leaves, names), Obstacle):
         names = reduced_names(lowering, leaves, named, arrays)
-    claims.check(lowering, statement, leaves, names)
-    if home_of(lowering, leaves) is None:
-        operands = [each for leaf in leaves if names for each in elements_in(leaf.assign.value, leaf.mask)]
-        if not any(lowering.is_distributed(each.name) for each in operands):
-            raise Unsupported("the loop writes no distributed data")
+    promised -= claims.check(lowering, statement, leaves, names)
+    operands = [each for leaf in leaves for each in elements_in(leaf.assign.value, leaf.mask)]
+    reads = any(lowering.is_distributed(each.name) for each in operands)
+    alone = lowering.is_alone  # the memory of iterations that one processor has to itself is followed loop by loop
+    if home_of(lowering, leaves) is None and not (reads and names) and (alone or reads or not _apart(leaves)):
+        raise Unsupported(NOTHING_SHARED)
     groups = _groups(lowering, statement, leaves, names, promised)
     if not isinstance(groups, Obstacle):
         new = _private(statement, leaves) & changed(leaves)
         claims.outlived(lowering, statement, wanted_after(statement, lowering.unit.body, new) if new else new)
         _lower_parallel(lowering, groups, home, names)
-        return NestOutcome("parallel")
+        return NestOutcome("parallel", "" if reads or home_of(lowering, leaves) else NOTHING_SHARED)
+    if home_of(lowering, leaves) is None and not reads:
+        raise Unsupported(NOTHING_SHARED)
     if promised:
         raise Unsupported(groups.why)
     return NestOutcome("in turn" if _lower_sequential(lowering, statement, leaves) else "", groups.why)
@@ -221,6 +225,19 @@ def _promised(statement: ir.Do, listed: frozenset[str] = frozenset()) -> Iterato
     for each in statement.body:
         if isinstance(each, ir.Do):
             yield from _promised(each, listed)
+
+
+def _apart(leaves: Sequence[Leaf]) -> bool:
+    """Whether a loop writes elements of arrays alone, and reads no other elements of these: the loads in it move
+    outwards as in a parallel nest. Scalars may decide the flow, so that their loops are carried out."""
+    targets = {leaf.assign.target for leaf in leaves}
+    written = {each.name for each in targets if isinstance(each, Element)}
+    used = [
+        each for leaf in leaves for part in (leaf.assign.value, leaf.mask) if part for each in walk_expressions(part)
+    ]
+    others = {each.name for each in used if isinstance(each, Element | Var) and each not in targets}
+    deciding = frozenset[str]().union(*map(places, leaves))
+    return all(isinstance(each, Element) for each in targets) and not written & (others | deciding)
 
 
 def _home_clause(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf]) -> Reference | None:

@@ -76,9 +76,9 @@ def n_lines(elements):
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("  do i = 1, n\n    x(idx(i)) = 1\n  end do\n", (5, "cache misses: assuming data-dependent subscripts")),
+        ("  do i = 1, n\n    x(idx(i)) = x(i)\n  end do\n", (5, "cache misses: assuming data-dependent subscripts")),
         (
-            "  do i = 1, n\n    if (x(i) > 1) x(i) = 1\n  end do\n",
+            "  do i = 2, n\n    if (x(i) > 1) x(i) = x(i-1)\n  end do\n",
             (5, "cache misses: assuming data-dependent conditions"),
         ),
         ("  do i = 1, n\n    if (x(i) > 1) exit\n    x(i) = 2\n  end do\n", (6, "cache misses of single statements")),
