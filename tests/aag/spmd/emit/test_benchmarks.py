@@ -132,8 +132,16 @@ def test_some_mappings(procs, cases, native, system):
     check_mappings(native, system, procs, cases)
 
 
+IN_TURN = [
+    (name, procs, SIZES[(at + place) % len(SIZES)])
+    for at, name in enumerate(NAMES)
+    for place, procs in enumerate(PROCS)
+]
+"""Each program on each number of processors, the sizes in turn: all sizes occur with each program and each number."""
+
+
 @pytest.mark.truth
-@pytest.mark.parametrize(("name", "procs", "n"), list(product(NAMES, PROCS, SIZES)))
+@pytest.mark.parametrize(("name", "procs", "n"), IN_TURN)
 def test_every_mapping(name, procs, n, native, system):
     check_mappings(native, system, procs, [(name, *mapping, n) for mapping in mappings(name, procs)])
 
