@@ -582,7 +582,8 @@ class Writer(
         long = "" if self.linking else self.pick("", "", "", "(8)")  # libraries take plain integers
         lines += ["  double precision :: s, t", "  integer :: it0, it1, m0, m1, m2, at0", "  logical :: flag"]
         lines += [f"  integer{long} :: i, j, k"]
-        lines += ["  double precision :: abs, dsqrt, maxval, sum"] if self.chance(20) else []
+        typed = self.chance(20) and not self.internal  # gfortran takes such a name for a variable inside procedures
+        lines += ["  double precision :: abs, dsqrt, maxval, sum"] if typed else []
         lines += [f"  {each}" for each in self.interfaces]
         lines += [f"!hpf$ {each}" for each in self.directives]
         final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
