@@ -238,5 +238,6 @@ def _trust(prediction: Prediction) -> str:
     text = sure(prediction)
     walked, all_of_them = prediction.iterations_walked, prediction.iterations
     if walked < all_of_them:
-        text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked, the others repeat them"
+        given = "" if prediction.interval is None else " with the given figures"  # scenarios have walks of their own
+        text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked{given}, the others repeat them"
     return text
