@@ -26,7 +26,7 @@ SEED_SIZE = 8
 """What RANDOM_SEED(SIZE=) answers: the integers of the seed of gfortran 12."""
 
 
-class Counted(Struct, frozen=True):
+class CountedLoop(Struct, frozen=True):
     """A while loop whose iterations are wanted: the variable of the text that counts them, and by name those of the
     reals in its condition."""
 
@@ -40,7 +40,7 @@ class Written(Struct, frozen=True):
 
     text: str
     source: tuple[int, ...]
-    counted: tuple[Counted, ...] = ()
+    counted: tuple[CountedLoop, ...] = ()
 
 
 class _Loop(Struct, frozen=True, eq=False):
@@ -74,7 +74,7 @@ class _Writer:
         self._declaring = Declaring(unit, part, self._terms, self._lines)
         self._vectors = Vectors(self._lines, self._terms, part, wanted.branches)
         self._loops: list[_Loop] = []
-        self._counted: list[Counted] = []
+        self._counted: list[CountedLoop] = []
         self._passed = False
         """Whether a statement left more than the innermost loop."""
 
@@ -308,7 +308,7 @@ class _Writer:
         lines.add(f"{count} = -1", f"{ended} = False")
         wanted = line in self._wanted.loops
         if wanted:
-            self._counted.append(Counted(line, count, {each: variable(each) for each in self._watched(statement)}))
+            self._counted.append(CountedLoop(line, count, {each: variable(each) for each in self._watched(statement)}))
         with lines.block("while True"):
             lines.add(f"{count} += 1")
             self._count(statement.body, line)
