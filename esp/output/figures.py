@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from esp.output.numbers import count, data, listed, memory, plural, seconds, significant, value
+from esp.output.numbers import count, data, listed, memory, one_of, plural, seconds, significant, value
 from esp.prediction import CATEGORIES, Plain, Prediction, first, four
 from interpreter.result import AauMetrics, LineMetrics, MessageSummary
 
@@ -221,6 +221,15 @@ def _exactly(size: int) -> str:
 def missed_by_all(misses: float) -> str:
     """Cache misses of an AAU or line, with their kind and basis; `esp explain` tells those of one processor apart."""
     return f"{count(round(misses))} cache misses (reads and writes, all processors)"
+
+
+def without_elements(prediction: Prediction) -> str:
+    """That processors own nothing of what is distributed, where some do not."""
+    empty, arrays = prediction.without_elements, prediction.distributed
+    if not empty:
+        return ""
+    verb = "owns" if empty == 1 else "own"
+    return f"{count(empty)} of {plural(prediction.processors, 'processor')} {verb} no element of {one_of(arrays)}"
 
 
 def communication_s(aau: AauMetrics) -> float:

@@ -239,3 +239,11 @@ def test_executions_that_differ_are_said_in_the_mean():
 def test_large_messages_have_one_prefix():
     assert "3 x 147 kB" in messages(_sent(((147_456, 3),), 1, 442_368), 4)
     assert "3 x 99,999 B" in messages(_sent(((99_999, 3),), 1, 299_997), 4)
+
+
+def test_processors_that_own_nothing_are_counted():
+    assert "idle" not in profile(prediction(), Screen(80))
+    told = profile(prediction(processors=16, without_elements=1, distributed=("t", "tn")), Screen(80))
+    assert "\nidle     1 of 16 processors owns no element of t or tn\n" in told
+    several = profile(prediction(processors=4, without_elements=3, distributed=("t",)), Screen(80))
+    assert "\nidle     3 of 4 processors own no element of t\n" in several
