@@ -170,7 +170,7 @@ def _not_whole(name: str, given: object, example: str) -> UsageError:
             f"Write {name}={given.strip()}, without quotes." if written else f"Give a whole number such as {example}."
         )
         return UsageError("this is text, not a whole number.", where=f"{name}={given!r}", hint=hint)
-    told = f"this is a {type(given).__name__}, not a whole number."
+    told = f"this is {'None' if given is None else f'a {type(given).__name__}'}, not a whole number."
     return UsageError(told, where=f"{name}={given!r}", hint=f"Give a whole number such as {example}.")
 
 
