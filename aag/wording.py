@@ -1,5 +1,19 @@
 """Words of messages."""
 
+import re
+
+_OWN = re.compile(r"([A-Za-z]\w*)(?:\$\w+)+")
+"""A name with what tells it apart from others in the node program: ``i$smooth``, ``a$2``."""
+
+
+def as_written(text: str) -> str:
+    """Text with names as the source has them, without what esp appends to tell them apart.
+
+    >>> as_written("p(i$smooth, j$smooth + 1)")
+    'p(i, j + 1)'
+    """
+    return _OWN.sub(r"\1", text)
+
 
 def plural(number: int, thing: str) -> str:
     """A number with its thing.

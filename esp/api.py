@@ -10,6 +10,8 @@ Each stage is a frozen value, so that nothing leaks from one what-if to the next
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from operator import add
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -77,6 +79,14 @@ class Stages(Struct, frozen=True, kw_only=True):
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What reading, mapping and lowering warn of, without what is assumed about statements."""
         return (*self.source.program.diagnostics, *self.node_program.layouts.notes, *self.node_program.warnings)
+
+
+class Origin(Struct, frozen=True, kw_only=True, eq=False):
+    """What a prediction was made of."""
+
+    source: Source
+    system: System
+    request: Request
 
 
 @in_python
@@ -180,7 +190,8 @@ def predict(
         budget=budget,
         **parameters,
     )
-    return predict_source(read_source(source, form=form, cost=cost), load_machine(system), request)
+    origin = Origin(source=read_source(source, form=form, cost=cost), system=load_machine(system), request=request)
+    return structs.replace(predict_source(origin.source, origin.system, request), origin=origin)
 
 
 def predict_source(source: Source, system: System, request: Request, watch: Watch | None = None) -> Prediction:
@@ -340,4 +351,18 @@ def presented(result: Result, stages: Stages, request: Request) -> Prediction:
     values = {each.name: getattr(result, each.name) for each in structs.fields(Result)}
     values["assumptions"] = without_repeats(result.assumptions, found)
     given = asked(request, source.program.costs)
-    return Prediction(**values, bundled=source.bundled, asked=given, warnings=warnings)
+    without, arrays = _without_elements(node_program.layouts)
+    return Prediction(
+        **values, bundled=source.bundled, asked=given, warnings=warnings, without_elements=without, distributed=arrays
+    )
+
+
+def _without_elements(layouts: Layouts) -> tuple[int, tuple[str, ...]]:
+    """How many processors own no element of any distributed array of the source, and these arrays."""
+    spread = [each for each in layouts.arrays.values() if each.is_distributed and each.elements]
+    owned = [each for each in spread if "$" not in each.array and "%" not in each.array]
+    if not owned:
+        return 0, ()
+    held = reduce(add, (each.local_elements() for each in owned))
+    empty = int((held == 0).sum())
+    return empty, tuple(each.array for each in owned) if empty else ()

@@ -38,7 +38,9 @@ def processors(given: object) -> int | None:
         hint = "Predict each number in a loop: [esp.predict(source, procs=p) for p in (1, 2, 4)]."
         raise UsageError("a prediction takes one processor count.", where=f"procs={given!r}", hint=hint)
     number = _whole(given)
-    if number is None or not 1 <= number <= _MOST_PROCESSORS:
+    if number is None:
+        raise _not_whole("procs", given, "8")
+    if not 1 <= number <= _MOST_PROCESSORS:
         told = f"this is not a processor count from 1 to {_MOST_PROCESSORS:,}."
         raise UsageError(told, where=f"procs={given!r}", hint="Give a whole number such as 8.")
     return number
@@ -51,7 +53,9 @@ def operations(given: object) -> int:
         UsageError: something else.
     """
     number = _whole(given)
-    if number is None or number < 0:
+    if number is None:
+        raise _not_whole("budget", given, "1000000")
+    if number < 0:
         hint = "Give a whole number; 0 computes nothing."
         raise UsageError("this is not a number of operations.", where=f"budget={given!r}", hint=hint)
     return number
@@ -64,7 +68,9 @@ def jobs(given: object) -> int:
         UsageError: it is none.
     """
     number = _whole(given)
-    if number is None or number < 1:
+    if number is None:
+        raise _not_whole("jobs", given, "2")
+    if number < 1:
         raise UsageError(f"{given!r} is not a process count.", where="jobs", hint="Give a whole number from 1 on.")
     return number
 
@@ -154,6 +160,18 @@ def one_of(name: str, given: Choice, known: Sequence[Choice]) -> Choice:
     if given not in known:
         raise UsageError(f"{given!r} is not a {name}.", where=name, hint=f"Known: {', '.join(known)}.")
     return given
+
+
+def _not_whole(name: str, given: object, example: str) -> UsageError:
+    """What is wrong with a value of another type than a whole number; one in quotes loses them."""
+    if isinstance(given, str):
+        written = given.strip().isdecimal()
+        hint = (
+            f"Write {name}={given.strip()}, without quotes." if written else f"Give a whole number such as {example}."
+        )
+        return UsageError("this is text, not a whole number.", where=f"{name}={given!r}", hint=hint)
+    told = f"this is {'None' if given is None else f'a {type(given).__name__}'}, not a whole number."
+    return UsageError(told, where=f"{name}={given!r}", hint=f"Give a whole number such as {example}.")
 
 
 def _whole(given: object) -> int | None:

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from aag.diagnostics import Diagnostic, Span, UnresolvedError
 from aag.functional.run import NO_VALUE, UNUSED
 from aag.functional.run import computed as run
-from aag.functional.tables import BY_INPUT, Found, RunLimits, WantedValues, WhileTrips
+from aag.functional.tables import BUDGET_USED, BY_INPUT, Found, RunLimits, WantedValues, WhileTrips
 from aag.ir import statements as s
 from aag.ir.evaluate import Value
 from aag.ir.expressions import Var
@@ -30,6 +30,9 @@ from interpreter.result import Assumption
 from interpreter.setting import Setting
 
 Made = TypeVar("Made")
+
+_MORE = 10
+"""By what a budget that is used up is multiplied in the hint."""
 
 
 class Computed(Struct, frozen=True, kw_only=True):
@@ -161,7 +164,7 @@ def _told(name: str, found: Found, line: int | None, span: Span | None) -> Assum
 def _explained(error: UnresolvedError, missing: Mapping[str, str], unit: Unit, request: Request) -> UnresolvedError:
     """The error with the reasons why values cannot be computed, and with what later stages would ask for."""
     named = zip(error.names, error.diagnostics, strict=True)
-    found = [_with(each, name, missing.get(name, ""), unit) for name, each in named]
+    found = [_with(each, name, missing.get(name, ""), unit, request.budget) for name, each in named]
     assigns = [each for each in walk_statements(unit.body) if isinstance(each, s.Assign)]
     known = backward_slice(error.names, assigns).union(name.lower() for name in request.values)
     later = {name: at for name, at in _wanted_by_loops(unit, assigns).items() if name not in known}
@@ -193,11 +196,13 @@ def _wanted_by_loops(unit: Unit, assigns: Sequence[s.Assign]) -> dict[str, Span]
     return found
 
 
-def _with(found: Diagnostic, name: str, why: str, unit: Unit) -> Diagnostic:
+def _with(found: Diagnostic, name: str, why: str, unit: Unit, budget: int) -> Diagnostic:
     """The reason, and first among the ways out the variable that the program reads, where that suffices."""
     if not why or why.endswith((NO_VALUE, UNUSED)):
         return found
     hint = found.hint
+    if BUDGET_USED in why:
+        hint = f"raise the budget with ‹budget {_MORE * budget}›, or {hint}"
     read = BY_INPUT.search(why)
     entity = unit.entity(read.group(1)) if read else None
     if read and entity is not None and entity.shape is None and read.group(1) != name:

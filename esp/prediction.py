@@ -48,7 +48,7 @@ class Interval(Struct, frozen=True, kw_only=True, eq=False):
     """The times with the machine's own figures for each way to compile that no source decides."""
 
 
-class Prediction(Printed, Result, frozen=True, kw_only=True, eq=False):
+class Prediction(Printed, Result, frozen=True, kw_only=True, eq=False, weakref=True):
     """The result of `esp.predict`. `bundled`: the program is a bundled one."""
 
     bundled: bool = False
@@ -57,6 +57,12 @@ class Prediction(Printed, Result, frozen=True, kw_only=True, eq=False):
     warnings: tuple[Diagnostic, ...] = ()
     interval: Interval | None = None
     """None where nobody asked for it."""
+    origin: Any = None
+    """What `esp.predict` made it of (`esp.api.Origin`), for an interval that is computed when it is shown."""
+    without_elements: int = 0
+    """Processors that own no element of any distributed array."""
+    distributed: tuple[str, ...] = ()
+    """The distributed arrays, where there are such processors."""
 
     @property
     def fits(self) -> bool:

@@ -25,8 +25,8 @@ class Network(Struct, kw_only=True):
     the last link is nobody's. None until messages can meet."""
     window: Window | None = None
     """Operations whose messages may meet those that are sent next."""
-    followed: bool = False
-    """Whether there has been such an operation."""
+    followed: int = 0
+    """The most messages of such an operation so far."""
 
     def move(self, by: Array) -> None:
         """Let everything on the links be later by (S, 1)."""

@@ -318,6 +318,9 @@ class Result(Struct, frozen=True, kw_only=True):
     iterations: int
     """Iterations of synchronised loops the program makes."""
     iterations_walked: int
+    followed: int = 0
+    """The most messages of one operation whose events were followed one by one, which takes as long again for each
+    scenario; 0: none."""
     """How many of them the engine walked (the others were added in closed form, D5)."""
     assumptions: tuple[Assumption, ...]
     complete: bool

@@ -351,6 +351,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
         estimated_share=_estimated(run, aaus, sums.estimated, means),
         iterations=round(counts[Tally.ITERATIONS]),
         iterations_walked=run.books.walked,
+        followed=run.network.followed,
         assumptions=tuple(run.books.assumptions.values()),
         complete=run.books.complete and about.complete,
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from aag.functional import support, whole
 from aag.functional.slicing import slice_of
-from aag.functional.tables import Found, NotComputable, RunLimits, Table, WantedValues, WhileTrips
+from aag.functional.tables import Found, NotComputable, OverBudget, RunLimits, Table, WantedValues, WhileTrips
 from aag.functional.writing import Written, written
 from aag.ir.evaluate import Value
 from aag.ir.units import Unit
@@ -142,7 +142,8 @@ def _run(unit: Unit, wanted: WantedValues, values: Mapping[str, Value], meter: s
     except support.Stopped:
         pass
     except NotComputable as problem:
-        raise NotComputable(problem.why, problem.line or _line(text)) from None
+        why = problem.why + (_so_far(text, problem) if isinstance(problem, OverBudget) else "")
+        raise NotComputable(why, problem.line or _line(text)) from None
     except SyntaxError as problem:
         raise NotComputable("its loops are nested too deep") from problem
     except tuple(kind for kind, _ in _FAILURES) as problem:
@@ -150,6 +151,19 @@ def _run(unit: Unit, wanted: WantedValues, values: Mapping[str, Value], meter: s
         why = "it uses values that were never assigned" if "NaN" in str(problem) else why
         raise NotComputable(why, _line(text)) from problem
     return watch
+
+
+def _so_far(text: Written, problem: OverBudget) -> str:
+    """How far a counted loop had come when the budget was used up, and the values that its condition then had."""
+    frames = [frame for frame, _ in traceback.walk_tb(problem.__traceback__) if frame.f_code.co_filename == _FILE]
+    for frame in frames:
+        for loop in text.counted:
+            done = frame.f_locals.get(loop.count, -1)
+            if done > 0:
+                now = {name: frame.f_locals.get(own) for name, own in loop.decides.items()}
+                values = [f"{name.upper()} was {value:.3g}" for name, value in now.items() if isinstance(value, float)]
+                return f" after {done:,} iterations" + (f", when {' and '.join(values)}" if values else "")
+    return ""
 
 
 def _line(text: Written) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aag.functional.tables import NotComputable, RunLimits
+from aag.functional.tables import NotComputable, OverBudget, RunLimits
 
 Many = NDArray[Any]
 
@@ -41,7 +41,7 @@ class Meter:
         """An array statement of so many elements and operations."""
         self.operations += elements * weight
         if self.operations > self.limits.operations:
-            raise NotComputable(f"the budget of {self.limits.operations:,} operations is used up", line)
+            raise OverBudget(self.limits.operations, line)
         if self.bytes + 32 * elements > self.limits.bytes:
             raise NotComputable(f"it takes more than {self.limits.bytes / 2**20:,.0f} MiB", line)
 
@@ -57,7 +57,7 @@ class Meter:
 
     def over(self, line: int) -> None:
         """No scalar statements are left."""
-        raise NotComputable(f"the budget of {self.limits.operations:,} operations is used up", line)
+        raise OverBudget(self.limits.operations, line)
 
     def allocate(self, bounds: Sequence[tuple[int, int]], dtype: str, before: Many | None, line: int) -> Many:
         """An array, instead of the one `before`: reals have no value yet (NaN), all else is 0."""

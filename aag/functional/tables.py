@@ -114,9 +114,20 @@ class RunLimits(Struct, frozen=True, kw_only=True):
     """Of arrays and of the temporaries of one statement."""
 
 
+BUDGET_USED = "the budget of"
+"""Beginning of the reason that a budget is used up."""
+
+
 class NotComputable(Exception):
     """Why something cannot be computed."""
 
     def __init__(self, why: str, line: int = 0) -> None:
         self.why, self.line = why, line
         super().__init__(f"line {line}: {why}" if line else why)
+
+
+class OverBudget(NotComputable):
+    """The operations of a run are used up."""
+
+    def __init__(self, operations: int, line: int = 0) -> None:
+        super().__init__(f"{BUDGET_USED} {operations:,} operations is used up", line)

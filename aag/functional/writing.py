@@ -26,11 +26,21 @@ SEED_SIZE = 8
 """What RANDOM_SEED(SIZE=) answers: the integers of the seed of gfortran 12."""
 
 
+class CountedLoop(Struct, frozen=True):
+    """A while loop whose iterations are wanted: the variable of the text that counts them, and by name those of the
+    reals in its condition."""
+
+    line: int
+    count: str
+    decides: Mapping[str, str]
+
+
 class Written(Struct, frozen=True):
-    """A function as text, and for each of its lines the line of the program."""
+    """A function as text, for each of its lines the line of the program, and its loops that are counted."""
 
     text: str
     source: tuple[int, ...]
+    counted: tuple[CountedLoop, ...] = ()
 
 
 class _Loop(Struct, frozen=True, eq=False):
@@ -64,6 +74,7 @@ class _Writer:
         self._declaring = Declaring(unit, part, self._terms, self._lines)
         self._vectors = Vectors(self._lines, self._terms, part, wanted.branches)
         self._loops: list[_Loop] = []
+        self._counted: list[CountedLoop] = []
         self._passed = False
         """Whether a statement left more than the innermost loop."""
 
@@ -75,7 +86,8 @@ class _Writer:
             self._body(self._unit.body)
         with lines.block("finally"):
             lines.add("meter.operations += SCALAR_STEP * n_")
-        return Written("def run(meter, watch):\n" + "\n".join(lines.text) + "\n", (0, *lines.source))
+        text = "def run(meter, watch):\n" + "\n".join(lines.text) + "\n"
+        return Written(text, (0, *lines.source), tuple(self._counted))
 
     # --- statements ---
 
@@ -295,6 +307,8 @@ class _Writer:
         count, ended = lines.fresh("w"), lines.fresh("e")
         lines.add(f"{count} = -1", f"{ended} = False")
         wanted = line in self._wanted.loops
+        if wanted:
+            self._counted.append(CountedLoop(line, count, {each: variable(each) for each in self._watched(statement)}))
         with lines.block("while True"):
             lines.add(f"{count} += 1")
             self._count(statement.body, line)

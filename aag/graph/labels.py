@@ -5,9 +5,10 @@ import re
 from aag.ir.expressions import Element, Expr
 from aag.ir.spelling import spell
 from aag.spmd import nodes as n
+from aag.wording import as_written
 
 _MADE = re.compile(r"([a-z]\w*)\$\d+")
-"""A name of the compiler's own."""
+"""A name of the compiler's own. One of a procedure has the name of that behind the sign."""
 _INDEX = re.compile(r"(?<=[(, ])i\$\d+(?!\()")
 """An index that array syntax made, where it is a subscript."""
 
@@ -18,7 +19,7 @@ def label_of(node: n.Node) -> str:
         case n.Local(assigns=assigns):
             return ", ".join(f"{_text(each.target)} = ..." for each in assigns) or "no work"
         case n.Nest(indices=indices, reduce=reduce):
-            loops = ", ".join(index.name for index in indices if not _MADE.fullmatch(index.name))
+            loops = ", ".join(as_written(each.name) for each in indices if not _MADE.fullmatch(each.name))
             what = f"{reduce} into " if reduce else ""
             return f"{what}{_targets(node)}" + (f" for ({loops})" if loops else "")
         case n.Communicate(operation=operation):
@@ -57,9 +58,9 @@ def _targets(nest: n.Nest) -> str:
 
 
 def _do(var: str, lower: Expr, upper: Expr, step: Expr | None) -> str:
-    return f"do {var} = {_text(lower)}, {_text(upper)}" + ("" if step is None else f", {_text(step)}")
+    return f"do {as_written(var)} = {_text(lower)}, {_text(upper)}" + ("" if step is None else f", {_text(step)}")
 
 
 def _text(expr: Expr) -> str:
-    """An expression; subscripts that array syntax made are written as there, other names without their numbers."""
-    return _MADE.sub(r"\1", _INDEX.sub(":", spell(expr)))
+    """An expression; subscripts that array syntax made are written as there, other names as in the source."""
+    return as_written(_INDEX.sub(":", spell(expr)))

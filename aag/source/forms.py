@@ -37,9 +37,18 @@ _OTHERS = {
     ".jl": "Julia",
     ".m": "MATLAB",
     ".py": "Python",
+    ".rs": "Rust",
+    ".sh": "a shell script",
     ".ipynb": "a Jupyter notebook",
+    **dict.fromkeys((".md", ".markdown"), "Markdown"),
+    ".rst": "reStructuredText",
+    ".tex": "LaTeX",
+    **dict.fromkeys((".html", ".htm"), "HTML"),
+    ".json": "JSON",
+    ".toml": "TOML",
+    ".csv": "a table (CSV)",
 }
-"""Extensions of other languages."""
+"""Extensions of other languages, and of texts that are no programs."""
 _OF_C = re.compile(r"\s*#\s*include\s*<(\w+)(\.h)?>|\s*(int|void)\s+main\s*\(")
 _HEADERS = frozenset(
     "assert cmath cstdio ctype errno iostream limits math stddef stdint stdio stdlib string time".split()

@@ -21,6 +21,7 @@ from aag.spmd.lowering import Lowering
 from aag.spmd.needs import classify
 from aag.spmd.nests import has_inner_loop
 from aag.spmd.nodes import Index, Need, Reference
+from aag.wording import as_written
 
 Groups = list[list[Leaf]]
 
@@ -179,7 +180,7 @@ def _shared_element(
 def _in_words(access: Access, write: Access) -> str:
     """That two accesses may be to one element."""
     one, other = (
-        each.array if each.subscripts is None else spell(Element(each.array, each.subscripts))
+        as_written(each.array if each.subscripts is None else spell(Element(each.array, each.subscripts)))
         for each in (access, write)
     )
     if one == other:

@@ -1,7 +1,7 @@
 """The DO loops of a program as text: which run in parallel, which do not, and why."""
 
 from aag.spmd.program import LoopFinding, NodeProgram
-from aag.wording import plural
+from aag.wording import as_written, plural
 
 _WIDEST = 36
 """Characters of a source line that are shown."""
@@ -16,7 +16,7 @@ def describe_loops(program: NodeProgram) -> str:
     rows = [f"{'line':>4}  {'loop':{_WIDEST}}  runs"]
     for each in found:
         row = f"{each.span.line:4}  {_text(program, each):{_WIDEST}}  {_runs(each)}"
-        rows.append(f"{row}\n{'':8}{each.why}" if each.why else row)
+        rows.append(f"{row}\n{'':8}{as_written(each.why)}" if each.why else row)
     return f"{title}\n\n" + "\n".join(dict.fromkeys(rows)) + "\n"
 
 
@@ -31,9 +31,9 @@ def _runs(found: LoopFinding) -> str:
         return f"with line {found.nest}"
     match found.runs:
         case "parallel":
-            return f"in parallel, where {found.home} lives" if found.home else "in parallel"
+            return f"in parallel, where {as_written(found.home)} lives" if found.home else "in parallel"
         case "in turn":
-            return f"one owner of {found.home} after the other"
+            return f"one owner of {as_written(found.home)} after the other"
         case "alone":
             return "inside an iteration of one processor"
         case "everywhere":

@@ -19,6 +19,9 @@ PATIENCE_S = 1.0
 
 EVERY_S = 0.2
 
+LEAST_KNOWN = 0.05
+"""Share of a loop below which nothing is said of how long the rest of it takes."""
+
 PIPED_S = 10.0
 """Between two lines where standard error is no terminal, and before the first."""
 
@@ -35,6 +38,11 @@ class ProgressLine:
         self.columns = console.screen.columns
         self.began = self.latest = time.monotonic()
         self.width = 0
+        self.walk = ""
+        """What the current walk is for; empty: the prediction itself."""
+        self.line, self.done = 0, 0.0
+        self.since = self.began
+        """When the walk came to the loop that it is in."""
 
     def __enter__(self) -> "ProgressLine | None":
         return self if self.shown else None
@@ -44,10 +52,18 @@ class ProgressLine:
     ) -> None:
         self._write("")
 
+    def begin(self, walk: str) -> None:
+        """Another walk over the program begins."""
+        self.walk, self.line = walk, 0
+
     def __call__(self, line: int, done: float) -> None:
         """So much of the iterations of the loop at `line` is interpreted."""
+        if line != self.line or done < self.done:
+            self.since = time.monotonic()
+        self.line, self.done = line, done
         if self._is_time():
-            self._write(f"line {line}: {done:.0%} of its iterations interpreted, {self._spent(done, whole=False)}")
+            walk = f"{self.walk}, " if self.walk else ""
+            self._write(f"{walk}line {line}: {done:.0%} of its iterations interpreted, {self._in_loop(done)}")
 
     def predictions(self, done: int, total: int, best_s: float) -> None:
         """So many of the predictions are made, and the shortest time so far."""
@@ -76,12 +92,19 @@ class ProgressLine:
         self.latest = now
         return True
 
-    def _spent(self, done: float, *, whole: bool = True) -> str:
-        """How long it took, and how long the rest will take if it goes on so; a loop may end sooner (not `whole`)."""
+    def _spent(self, done: float) -> str:
+        """How long it took, and how long the rest will take if it goes on so."""
         spent_s = self.latest - self.began
-        rest = f"{spent_s * (1 - done) / done:.0f} s" if 0 < done < 1 else ""
-        left = f", about {rest} left" if whole else f", {rest} more if all are needed"
-        return f"{spent_s:.0f} s{left if rest else ''}"
+        rest = f", about {_rest(spent_s, done):.0f} s left" if 0 < done < 1 else ""
+        return f"{spent_s:.0f} s{rest}"
+
+    def _in_loop(self, done: float) -> str:
+        """How long it took, and how long the rest of the loop takes if it needs all iterations: it may repeat itself,
+        and other loops may follow."""
+        spent_s, here_s = self.latest - self.began, self.latest - self.since
+        known = LEAST_KNOWN <= done < 1 and here_s > 0
+        rest = f", at most {_rest(here_s, done):.0f} s more for this loop" if known else ""
+        return f"{spent_s:.0f} s{rest}"
 
     def _write(self, text: str) -> None:
         """Put a text where the one before was, or below it where that stays."""
@@ -94,3 +117,8 @@ class ProgressLine:
             self.stream.write("\r" + text.ljust(self.width) + ("" if text else "\r"))
             self.stream.flush()
             self.width = len(text)
+
+
+def _rest(spent_s: float, done: float) -> float:
+    """The time for the rest of something of which a part is done."""
+    return spent_s * (1 - done) / done

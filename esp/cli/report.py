@@ -83,7 +83,9 @@ def execute(options: argparse.Namespace) -> int:
             lambda asked: api.interpret_stages(stages, system, asked, watch=watch), complete
         )
         if cheap(prediction):  # as `esp run` does
-            prediction = replace(prediction, interval=interval_of(source, system, complete, watch=watch))
+            prediction = replace(
+                prediction, interval=interval_of(source, system, complete, watch=watch, made=prediction)
+            )
     console.warn(prediction.warnings, source.program.lines)
     # Only what the program declares: temporaries of the lowering are nobody's business.
     names = tuple(api.map_source(source, system, complete).arrays)

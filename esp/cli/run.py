@@ -161,7 +161,7 @@ def _predicted(
         made = api.interpret_stages(stages, system, request, watch=watch)
         if not interval(made):
             return made
-        walk = own_walk(stages, system, request, watch)
+        walk = own_walk(stages, system, request, watch, made=made)
         return replace(made, interval=interval_of(source, system, request, walk, watch))
 
 

@@ -17,7 +17,7 @@ each change is tried by itself; a list or a range 0%:60%:/4 is several changes.
 examples:
   esp whatif laplace.hpf --procs 8 --bandwidth x2 --load 50%
   esp whatif laplace.hpf --procs 8 --processor-speed x0.5,x2,x4
-  esp whatif gauss.hpf --procs 8 --opt each                 every optimisation off in turn
+  esp whatif gauss.hpf --procs 8 --opt each                 each optimisation off in turn
   esp whatif laplace.hpf --procs 8 --cache 16KB --latency x0.5 --together
   esp whatif laplace.hpf --procs 8 --system-set cube.network.long.startup=120us,60us
 """
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_partial(parser)
     group = parser.add_argument_group("changes", "x2, 30% or a value with its unit; a list is several changes.")
     add_changes(group)
-    opt = "switch an optimisation off (repeatable); each: all in turn"
+    opt = "switch an optimisation on or off (repeatable); each: all that are on, in turn"
     group.add_argument("--opt", metavar="NAME=off|each", action="append", default=[], help=opt)
     sets = "any parameter of the machine (repeatable)"
     group.add_argument("--system-set", metavar="PATH=CHANGE", action="append", default=[], help=sets)

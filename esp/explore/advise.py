@@ -397,7 +397,7 @@ class _Work:
                 made = interpret_stages(stages, self.system, self.requests[at])
                 self.predictions[at] = assuming(made, self.candidates[at].assumptions)
                 if cheap(made):
-                    self.walks[at] = own_walk(stages, self.system, self.requests[at])
+                    self.walks[at] = own_walk(stages, self.system, self.requests[at], made=made)
         except SourceError as error:
             return self._failed(at, error)
         self.stages.pop(at, None)
@@ -408,7 +408,8 @@ class _Work:
         """The predictions in this order, those that could be the fastest with their intervals."""
         made = [self.predictions[at] for at in order]
         for i in contenders([self.floor(at) for at in order], made):
-            interval = interval_of(self.source, self.system, self.requests[order[i]], self.walks.get(order[i]))
+            request, walk = self.requests[order[i]], self.walks.get(order[i])
+            interval = interval_of(self.source, self.system, request, walk, made=made[i])
             made[i] = replace(made[i], interval=interval)
         return made
 

@@ -11,11 +11,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from aag.wording import plural
 from esp.api import Prediction, Request, Source, Stages, compiled, interpret_stages, lower_source, switched
 from esp.explore.ties import FAR
 from esp.prediction import COMPILER, Interval, Variant
 from esp.stated import meeting, stated_errors
 from interpreter.listeners import Watch
+from interpreter.models.circuits import MOST
 from interpreter.result import Figure
 from sag.uncertainty import AS_GIVEN, SCENARIOS, TAIL, quantiles, uncertain, uncertain_scenario
 from sag.unit import System
@@ -61,16 +63,34 @@ class Walk(Struct, frozen=True, kw_only=True, eq=False):
     error: float
     timed_times_s: Array | None
     timed_s: float | None
+    apart: bool
+    """Whether its scenarios were walked one by one."""
 
 
-def own_walk(stages: Stages, system: System, request: Request, watch: Watch | None = None) -> Walk:
-    """The walk for the way in which a program is compiled for its prediction. It takes little, as all is counted."""
+def own_walk(
+    stages: Stages, system: System, request: Request, watch: Watch | None = None, *, made: Prediction | None = None
+) -> Walk:
+    """The walk for the way in which a program is compiled for its prediction. It takes little, as all is counted.
+    `made`: that prediction, which says whether scenarios take less time one by one."""
     choice, which = next(each for each in _ways(system, request) if _is_own(each[0], system, request))
-    return _walk(stages, system, request, choice, which, watch)
+    return _walk(stages, system, request, choice, which, watch, apart=made is not None and _apart(made))
+
+
+def _apart(made: Prediction) -> bool:
+    """Whether scenarios take less time one by one: where messages of several operations are followed, a loop jumps over
+    its repetitions only where all scenarios that are walked together repeat themselves."""
+    repeats = 4 * made.iterations_walked <= made.iterations
+    return repeats and 0 < made.followed * (SCENARIOS + 1) <= MOST
 
 
 def interval_of(
-    source: Source, system: System, request: Request, known: Walk | None = None, watch: Watch | None = None
+    source: Source,
+    system: System,
+    request: Request,
+    known: Walk | None = None,
+    watch: Watch | None = None,
+    *,
+    made: Prediction | None = None,
 ) -> Interval:
     """Return the interval of a time.
 
@@ -80,15 +100,17 @@ def interval_of(
         request: what is asked for; one scenario.
         known: the walk for the way in which it is compiled; without it, it is made.
         watch: told how far it is.
+        made: the prediction without an interval, as for `own_walk`, where there is no walk.
     """
     ways = _ways(system, request)
+    apart = known.apart if known is not None else made is not None and _apart(made)
     times, timed = np.empty(SCENARIOS), np.full(SCENARIOS, np.nan)
     walks = []
     for choice, which in ways:
         walk = known
         if walk is None or not _is_own(choice, system, request):
             asked = switched(request, dict(choice))
-            walk = _walk(lower_source(source, system, asked), system, asked, choice, which, watch)
+            walk = _walk(lower_source(source, system, asked), system, asked, choice, which, watch, apart=apart)
         times[which] = walk.times_s
         if walk.timed_times_s is not None:
             timed[which] = walk.timed_times_s
@@ -113,16 +135,43 @@ def interval_of(
 
 
 def _walk(
-    stages: Stages, system: System, asked: Request, choice: Choice, which: Sequence[int], watch: Watch | None
+    stages: Stages,
+    system: System,
+    asked: Request,
+    choice: Choice,
+    which: Sequence[int],
+    watch: Watch | None,
+    *,
+    apart: bool,
 ) -> Walk:
-    scenario = uncertain_scenario(system, asked.scenario, [*which, AS_GIVEN])
-    made = interpret_stages(stages, system, replace(asked, scenario=scenario), watch=watch)
-    times_s, time_s = _drawn_and_given(made.time_s, which)
-    timed_times_s, timed_s = (None, None) if made.timed_s is None else _drawn_and_given(made.timed_s, which)
-    error = _drawn_and_given(stated_errors(made), which)[1]
+    numbers = [*which, AS_GIVEN]
+    way = " and ".join(f"{name}={'on' if done else 'off'}" for name, done in choice)
+    made: list[Prediction] = []
+    for some in [[each] for each in numbers] if apart else [numbers]:
+        label = f"scenario {len(made) + 1} of {len(numbers)}" if apart else plural(len(which), "scenario")
+        begin(watch, label + (f" with {way}" if way else ""))
+        scenario = uncertain_scenario(system, asked.scenario, some)
+        made.append(interpret_stages(stages, system, replace(asked, scenario=scenario), watch=watch))
+    timed = [each.timed_s for each in made if each.timed_s is not None]
+    times_s, time_s = _drawn_and_given([each.time_s for each in made], which)
+    timed_times_s, timed_s = _drawn_and_given(timed, which) if timed else (None, None)
+    error = _drawn_and_given([stated_errors(each) for each in made], which)[1]
     return Walk(
-        choice=choice, times_s=times_s, time_s=time_s, error=error, timed_times_s=timed_times_s, timed_s=timed_s
+        choice=choice,
+        times_s=times_s,
+        time_s=time_s,
+        error=error,
+        timed_times_s=timed_times_s,
+        timed_s=timed_s,
+        apart=apart,
     )
+
+
+def begin(watch: Watch | None, what: str) -> None:
+    """Tell who watches that another walk begins, if he shows that (`esp.cli.progress.ProgressLine.begin`)."""
+    told = getattr(watch, "begin", None)
+    if told is not None:
+        told(what)
 
 
 def _variant(walk: Walk) -> Variant:
@@ -152,9 +201,11 @@ def _choices(system: System, request: Request) -> Sequence[Choice]:
     return [tuple((name, bool(drawn[name][at])) for name in open_ones) for at in range(SCENARIOS)]
 
 
-def _drawn_and_given(values: Figure, which: Sequence[int]) -> tuple[Array, float]:
-    """The values of the drawn scenarios, and the value of the machine's own figures, which is the last one."""
-    found = np.broadcast_to(values, len(which) + 1)  # a machine of which everything is sure has one scenario
+def _drawn_and_given(values: Sequence[Figure | Array], which: Sequence[int]) -> tuple[Array, float]:
+    """The values of the drawn scenarios, of one walk or of several, and the value of the machine's own figures, which
+    is the last one."""
+    one = np.concatenate([np.atleast_1d(each) for each in values])
+    found = np.broadcast_to(one, len(which) + 1)  # a machine of which everything is sure has one scenario
     return found[:-1], float(found[-1])
 
 

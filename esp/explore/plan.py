@@ -15,9 +15,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.ir.units import Form
+from aag.mapping.formats import split_formats
+from aag.mapping.grid import squarest
 from esp.api import Request, Source, load_machine, read_source, switched
 from esp.explore.axes import Axis
-from esp.explore.choices import all_formats, distributed_by, shown
+from esp.explore.choices import Distributed, all_formats, distributed_by, shown
 from sag.quantities import Change, make_change
 from sag.scenario import Scenario, export
 from sag.unit import System, component_path
@@ -209,6 +211,16 @@ def path_of(system: System, name: str) -> str:
     return ".".join(filter(None, (path, *component_path(unit, component), key)))
 
 
+def _is_another(formats: Mapping[str, str], plan: SweepPlan, distributed: Distributed) -> bool:
+    """Whether formats are those with a `*` more on every processor count: on a prime number of processors the second of
+    two distributed dimensions has one processor (Def 13)."""
+    if plan.base.grid is not None or any(axis.kind == "grid" for axis in plan.axes):
+        return False
+    rank = max((sum(part != "*" for part in split_formats(each)) for each in formats.values()), default=0)
+    numbers = next((axis.values for axis in plan.axes if axis.kind == "procs"), (distributed.procs,))
+    return rank > 1 and all(1 in squarest(number, rank) for number in numbers)
+
+
 def all_distributions(plan: SweepPlan) -> Axis:
     """An axis with BLOCK, CYCLIC and * in every dimension of what the first program distributes.
 
@@ -219,6 +231,6 @@ def all_distributions(plan: SweepPlan) -> Axis:
     first = [axis for axis in plan.axes if axis.kind in LOWERING]
     request = lowering_request(plan.base, first, [0] * len(first))
     distributed = distributed_by(read_source(plan.programs[0], form=plan.form), load_machine(plan.systems[0]), request)
-    formats = all_formats(distributed.targets)
+    formats = [each for each in all_formats(distributed.targets) if not _is_another(each, plan, distributed)]
     labels = tuple(shown(each, distributed.targets) for each in formats)
     return Axis(name="distribute", kind="distribute", values=tuple(formats), labels=labels)

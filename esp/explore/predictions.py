@@ -22,6 +22,8 @@ Question = tuple[int, tuple[tuple[str, int], ...]]
 class _IntervalWish(Struct, frozen=True, eq=False):
     at: int
     walk: Walk | None
+    made: Prediction | None
+    """The prediction without an interval, where there is no walk."""
 
 
 _Answer = tuple[Prediction, Walk | None] | Interval
@@ -60,7 +62,8 @@ class Predictions:
 
     def with_intervals(self, done: Mapping[int, Prediction], which: Sequence[int]) -> Iterator[tuple[int, Prediction]]:
         """Predictions with their intervals; `which`: numbers of them."""
-        wishes = [_IntervalWish(at, self._walks.get(at)) for at in which]
+        walks = [self._walks.get(at) for at in which]
+        wishes = [_IntervalWish(at, walk, None if walk else done[at]) for at, walk in zip(which, walks, strict=True)]
         self._workers.ahead(wishes)
         for wish in wishes:
             found = self._workers(wish)
@@ -73,10 +76,10 @@ def _answer(
 ) -> _Answer:
     if isinstance(question, _IntervalWish):
         source, request = wanted[question.at]
-        return interval_of(source, system, request, question.walk)
+        return interval_of(source, system, request, question.walk, made=question.made)
     at, others = question
     source, request = wanted[at]
     request = replace(request, values={**request.values, **dict(others)})
     stages = lower_source(source, system, request)
     made = interpret_stages(stages, system, request)
-    return made, own_walk(stages, system, request) if intervals and not others and cheap(made) else None
+    return made, own_walk(stages, system, request, made=made) if intervals and not others and cheap(made) else None

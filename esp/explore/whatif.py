@@ -18,6 +18,7 @@ from esp.api import (
     Prediction,
     Request,
     Source,
+    compiled,
     interpret_stages,
     load_machine,
     lower_source,
@@ -99,6 +100,10 @@ class WhatIf(Printed, Struct, frozen=True, kw_only=True):
         return tuple(each.line for each in lines if (each.file, each.line) not in moved)
 
 
+EACH = ParameterChange(kind="opt", value=False)
+"""Stands for a change of every optimisation, each in turn."""
+
+
 @in_python
 def whatif(
     source: Name | Source,
@@ -120,7 +125,7 @@ def whatif(
         together: also all changes at once; each change then takes one value.
         **options: the changes, each one value or a list of them: `load`, `bandwidth`, `latency`, `processor_speed`,
             `memory_speed`, `overlap`, `cache`, `memory` (sizes), `contention` (False), `opt` (name -> False, or
-            ``"each"``: every optimisation off in turn), `system_set` (path -> change). All other options of
+            ``"each"``: every optimisation that is on, off in turn), `system_set` (path -> change). All other options of
             `esp.predict` apply to all predictions.
 
     Examples:
@@ -146,8 +151,10 @@ def split_changes(options: Mapping[str, Any]) -> tuple[list[ParameterChange], di
     base: dict[str, Any] = {}
     for name, given in options.items():
         if name == "opt":
-            names = dict.fromkeys(OPTIMISATIONS, False) if given == "each" else given
-            for key, value in names.items():
+            if given == "each":
+                changes.append(EACH)
+                continue
+            for key, value in given.items():
                 changes += [
                     ParameterChange(kind=name, key=key, value=arguments.switch(key, each)) for each in _listed(value)
                 ]
@@ -184,9 +191,9 @@ def what_if(
     if not changes:
         hint = "For example bandwidth x2, load 50% or hoist=off."
         raise UsageError("there is nothing to change.", hint=hint)
-    names = [(each.kind, each.key) for each in changes]
-    if together and len(set(names)) < len(names):
-        raise UsageError("together, each change takes one value.", where="--together", hint="Give one value each.")
+    changes = _in_turn(changes, system, request, together=together)
+    if together:
+        _refuse_lists(changes)
     unchanged = lower_source(source, system, request)
     stages = {(request.on, request.off): unchanged}
     base = interpret_stages(unchanged, system, request)
@@ -217,6 +224,39 @@ def what_if(
         else:
             done({group[0]: _outcome(changes[group[0]].label, base, made, 0)})
     return WhatIf(base=base, outcomes=tuple(outcomes[at] for at in sorted(outcomes)))
+
+
+def _in_turn(
+    changes: Sequence[ParameterChange], system: System, request: Request, *, together: bool
+) -> list[ParameterChange]:
+    """The changes, with those of the optimisations in place of `EACH`: off where it is on. One that no source decides
+    is tried both ways, but not where all changes are made together."""
+    if EACH not in changes:
+        return list(changes)
+    options = compiled(system, request)
+    found: list[ParameterChange] = []
+    for name in OPTIMISATIONS:
+        said = system.compiler.get(name)
+        undecided = said is not None and said.text == "undecided" and name not in request.on | request.off
+        states = (False, True) if undecided and not together else (False,) if options.on(name) else ()
+        found += [ParameterChange(kind="opt", key=name, value=state) for state in states]
+    at = changes.index(EACH)
+    made = [*changes[:at], *found, *(each for each in changes[at:] if each is not EACH)]
+    if not made:
+        raise UsageError("every optimisation is off already.", where="--opt each", hint="For example --opt hoist=on.")
+    return made
+
+
+def _refuse_lists(changes: Sequence[ParameterChange]) -> None:
+    """Refuse several values of one change where all are made together, by the name of its option."""
+    given: dict[tuple[str, str], list[str]] = {}
+    for each in changes:
+        given.setdefault((each.kind, each.key), []).append(each.label.rsplit(" ", 1)[-1])
+    for (kind, key), values in given.items():
+        if len(values) > 1:
+            option = f"--{kind.replace('_', '-')}" + f" {key}" * bool(key)
+            told = f"{option} has {len(values)} values ({', '.join(values)}), but --together takes one value of each."
+            raise UsageError(told, where="--together", hint=f"Give {option} one value, or leave out --together.")
 
 
 def _changed(request: Request, system: System, changes: Sequence[ParameterChange]) -> Request:

@@ -1,5 +1,6 @@
 """Who computes what: the owner-computes decision behind each AAU, in words (D2, Def 15, 16)."""
 
+import re
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -11,7 +12,11 @@ from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
 from aag.mapping.layout import Layouts
 from aag.spmd import nodes as n
+from aag.wording import as_written
 from interpreter.application import Application
+
+_MADE = re.compile(r"[a-z]\w*\$\d+")
+"""An index that array syntax made."""
 
 
 class Share(Struct, frozen=True, kw_only=True):
@@ -44,8 +49,8 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
             return _nest(nest, layouts)
         case g.IterSync(owned=n.OwnedLoop(home=home, index=index)):
             return (
-                f"iterations of {index.name} depend on earlier ones: the owners of {reference(home)} run theirs in "
-                "order; every processor tests each guard"
+                f"iterations of {as_written(index.name)} depend on earlier ones: the owners of {shown(home)} run "
+                "theirs in order; every processor tests each guard"
             )
         case g.IterD() | g.IterSync() | g.IterND():
             return "every processor runs the loop; each statement of its body has its own owners"
@@ -70,9 +75,9 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
                 return f"the owners of {moved} get what processor 0 reads"
             return f"processor 0 needs {moved}, partly stored on other processors"
         case g.Comm(operation=operation) if operation is not None:
-            wanted = ", ".join(dict.fromkeys(reference(need.reference) for need in operation.needs))
+            wanted = ", ".join(dict.fromkeys(shown(need.reference) for need in operation.needs))
             homes = dict.fromkeys(
-                "every processor" if need.home is None else f"the owner of {reference(need.home)}"
+                "every processor" if need.home is None else f"the owner of {shown(need.home)}"
                 for need in operation.needs
             )
             return f"{', '.join(homes)} needs {wanted}, partly stored on other processors"
@@ -85,15 +90,40 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
 
 
 def _nest(nest: n.Nest, layouts: Layouts) -> str:
-    loops = ", ".join(index.name for index in nest.indices)
-    what = f"iteration ({loops})" if loops else "it"
+    loops = ", ".join(as_written(index.name) for index in nest.indices if not _MADE.fullmatch(index.name))
+    tests = _tests(nest)
     if nest.home is None or not layouts.arrays[nest.home.array].is_distributed:
-        return f"every processor runs every iteration of ({loops})" if loops else "every processor computes it"
-    where = reference(nest.home)
-    text = f"the owner of {where} runs {what}"
+        done = "runs every iteration of " + f"({loops})" if loops else "computes every element" if nest.indices else ""
+        return f"every processor {done or 'computes it'}{tests}"
+    what = f"runs iteration ({loops})" if loops else "computes it"
+    text = f"the owner of {shown(nest.home)} {what}{tests}"
     if nest.reduce:
         return f"{text}: each processor reduces its own part ({nest.reduce})"
     return text + ("; right-hand sides go to a temporary first" if nest.copies else "")
+
+
+def _tests(nest: n.Nest) -> str:
+    """That an iteration tests the conditions of other lines, which carry no time of their own."""
+    if nest.mask is None:
+        return ""
+    own = {nest.span.line, *(each.span.line for each in nest.assigns)}
+    lines = sorted({each.span.line for each in walk_expressions(nest.mask)} - own - {0})
+    if not lines:
+        return ""
+    what = f"the condition of line {lines[0]}" if len(lines) == 1 else f"the conditions of {_listed(lines)}"
+    return f", and tests {what}"
+
+
+def _listed(lines: list[int]) -> str:
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+
+
+def shown(ref: n.Reference) -> str:
+    """A reference in the words of the source: a subscript that array syntax made is a colon there; an array that was
+    remapped keeps its number."""
+    array = ref.array if ref.array.partition("$")[2].isdecimal() else as_written(ref.array)
+    texts = [spell(each) for each in ref.subscripts]
+    return f"{array}({', '.join(':' if _MADE.fullmatch(each) else as_written(each) for each in texts)})"
 
 
 def reference(ref: n.Reference) -> str:

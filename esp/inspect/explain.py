@@ -1,14 +1,15 @@
 """Everything that is known of a line: who computes, what is sent, the formula of its time, what would change it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, structs
 
 from aag.diagnostics import SourceError
 from aag.graph.aau import AAU, IterD, IterSync, walk
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS
-from aag.ir.statements import Assign
+from aag.ir.statements import Assign, Forall, If, SelectCase, Stmt, Where
+from aag.ir.visitors import bodies, walk_statements
 from aag.mapping.describe import LayoutRow, layout_rows
 from aag.source.joining import first_fixed_line
 from aag.spmd.nodes import Nest, OwnedLoop, assigns_of
@@ -97,6 +98,11 @@ class Explanation(Struct, frozen=True, kw_only=True):
     line: int
     """The line that carries its time (Def 4): the first of its statement, or of the loop it is lowered into."""
     metrics: LineMetrics | None
+    tested_in: tuple[int, ...]
+    """Where the line takes no time of its own as it is the condition of statements that do: the lines of the nests in
+    which it is tested."""
+    executed: bool
+    """Whether the line has a statement that is executed."""
     decisions: tuple[Decision, ...]
     aaus: tuple[AauMetrics, ...]
     layouts: tuple[LayoutRow, ...]
@@ -149,6 +155,8 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
         asked=line,
         line=at,
         metrics=metrics,
+        tested_in=() if metrics is not None else _tested_in(source, stages, at),
+        executed=any(_heads(each) & {line, at} for each in _statements(source)),
         decisions=decisions,
         aaus=chosen,
         layouts=tuple(row for row in layout_rows(stages.node_program.layouts) if row.array in touched),
@@ -192,6 +200,43 @@ def charged_line(source: api.Source, stages: api.Stages, line: int) -> int:
         body = next((number for number, code in codes if not _COMMENT.match(code) and not _LOOP.match(code)), line)
         return body if inner.get(body) else line
     return max((at for at, lines in inner.items() if lines and at < line <= max(lines)), default=line)
+
+
+def _statements(source: api.Source) -> Iterator[Stmt]:
+    """All executable statements of the main file."""
+    units = list(source.program.units)
+    for unit in units:  # grows
+        units += unit.contains
+        yield from (each for each in walk_statements(unit.body) if each.span.file in ("", source.program.file))
+
+
+def _heads(statement: Stmt) -> set[int]:
+    """The first lines of a statement and of its branches."""
+    match statement:
+        case If(branches=branches) | Where(branches=branches):
+            return {statement.span.line, *(each.span.line for each in branches)}
+        case SelectCase(cases=cases):
+            return {statement.span.line, *(each.span.line for each in cases)}
+        case _:
+            return {statement.span.line}
+
+
+def _tested_in(source: api.Source, stages: api.Stages, line: int) -> tuple[int, ...]:
+    """The lines of the nests that test the condition at a line: those of the assignments for which it decides."""
+    decided: set[int] = set()
+    for each in _statements(source):
+        if isinstance(each, If | Where | SelectCase | Forall) and line in _heads(each):
+            decided |= {one.span.line for body in bodies(each) for one in walk_statements(body)}
+    nests = [each for each in walk(stages.graph.body) if isinstance(each, IterD) and _is_masked(each)]
+    return tuple(
+        sorted(
+            {each.span.line for each in nests if decided & {each.span.line, *(one.span.line for one in _assigns(each))}}
+        )
+    )
+
+
+def _is_masked(aau: IterD) -> bool:
+    return isinstance(aau.nest, Nest) and aau.nest.mask is not None
 
 
 def _assigns(aau: AAU) -> tuple[Assign, ...]:
@@ -345,6 +390,7 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
         "grid": list(prediction.grid),
         "requested_line": explanation.asked,
         "line": explanation.line,
+        "tested_in": list(explanation.tested_in),
         "time_s": 0.0 if metrics is None else first(metrics.time_s),
         "total_s": first(prediction.time_s),
         "decisions": [

@@ -1,5 +1,6 @@
 """`esp explain` as text: each row of the formula is a product that can be multiplied out."""
 
+import re
 from collections.abc import Sequence
 
 from esp.inspect.explain import Communication, CostFormula, Explanation, Term
@@ -22,6 +23,9 @@ _MOST_CALLS = 4
 
 _UNMOVED = 0.0005
 """Share of a time below which a change leaves it as it is."""
+
+_PART = re.compile(r"\d*\s*(end|else|contains|continue)(?!\w*\s*=)", re.IGNORECASE)
+"""The beginning of a line that divides or ends something."""
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps"))
 
@@ -49,15 +53,26 @@ def _line(explained: Explanation, screen: Screen) -> str:
     if explained.asked != explained.line:
         head += "\n" + paragraph("", f"line {explained.asked} is part of it", screen.columns)
     if explained.metrics is None:
-        return f"{head}\n" + paragraph(
-            "", "It takes no time: it is a declaration, a directive or a comment.", screen.columns
-        )
+        return f"{head}\n" + paragraph("", _timeless(explained, text), screen.columns)
     time_s, total_s = first(explained.metrics.time_s), first(prediction.time_s)
     pieces = [f"{seconds(time_s)}, {percent(time_s / total_s if total_s else 0.0)} of the time"]
     pieces += [f"{name} {seconds(each)}" for name, each in zip(CATEGORIES, four(explained.metrics.parts), strict=True)]
     if explained.metrics.max_s is not None:
         pieces.append(f"most {seconds(first(explained.metrics.max_s))} (processor {explained.metrics.max_processor})")
     return head + "\n" + flow(pieces, screen.columns, "   ", "     ")
+
+
+def _timeless(explained: Explanation, text: str) -> str:
+    """Why a line takes no time."""
+    if explained.tested_in:
+        lines = listed([str(each) for each in explained.tested_in])
+        nests = f"nests of lines {lines}" if len(explained.tested_in) > 1 else f"nest of line {lines}"
+        return f"It takes no time of its own: its condition is tested in the {nests}, and that time is part of theirs."
+    if explained.executed:
+        return "It takes no time of its own."
+    if _PART.match(text):
+        return "It takes no time: it divides or ends a construct or a program unit."
+    return "It takes no time: it is a declaration, a directive or a comment."
 
 
 def _decisions(explained: Explanation, screen: Screen) -> str:

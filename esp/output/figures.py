@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from esp.output.numbers import count, data, listed, memory, plural, seconds, significant, value
+from esp.output.numbers import count, data, listed, memory, one_of, plural, seconds, significant, value
 from esp.prediction import CATEGORIES, Plain, Prediction, first, four
 from interpreter.result import AauMetrics, LineMetrics, MessageSummary
 
@@ -184,7 +184,8 @@ def _written(name: str, given: Plain) -> str:
 def messages(summary: MessageSummary, processors: int) -> str:
     """What one communication moves: pattern, sizes, how often, how far.
 
-    Sizes are those of one typical execution over all processors (Def 8).
+    Sizes are those of one execution over all processors (Def 8). Where executions differ, their mean comes first, then
+    what differs, with the sizes of the first one that sends anything.
     """
     array = summary.array.partition("$")[0]  # the name in the source, whatever version of its mapping is sent
     of = "over" if summary.pattern == "reduction" else "of"  # a sum of u*v is computed where u lies
@@ -194,14 +195,23 @@ def messages(summary: MessageSummary, processors: int) -> str:
     sizes = [f"{count(number)} x {_exactly(size)}" for size, number in summary.sizes[:_SIZES]]
     if len(summary.sizes) > _SIZES:
         sizes.append(plural(len(summary.sizes) - _SIZES, "other size"))
-    each = summary.messages / summary.executions / processors
-    text = f"{what}, {plural(summary.executions, 'time')}: {listed(sizes) or data(summary.bytes)}"
-    text += f" ({significant(each)} messages per processor), {plural(summary.hops, 'hop')}"
+    each = summary.messages / summary.executions
+    often = plural(summary.executions, "time")
+    mean = f"({significant(each / processors)} messages per processor), {plural(summary.hops, 'hop')}"
+    end = ", links contended" if summary.contended else ""
+    if not summary.varies or not sizes:
+        return f"{what}, {often}: {listed(sizes) or data(summary.bytes)} {mean}{end}"
+    sent = f"{_mean(each)} of {data(summary.bytes / summary.messages)} on average"
+    all_of_them = f"{plural(summary.messages, 'message')}, {data(summary.bytes)} in all"
+    differ, at = "sizes differ", "the first time"
     if summary.varies == "messages":
-        text += f", executions vary: {plural(summary.messages, 'message')}, {data(summary.bytes)} in all"
-    elif summary.varies:
-        text += f", sizes vary: {data(summary.bytes)} in all"
-    return text + (", links contended" if summary.contended else "")
+        differ, at = "numbers and sizes differ", "the first time that any is sent"
+    return f"{what}, {often}: {sent} {mean}{end}; {differ}, {listed(sizes)} {at}; {all_of_them}"
+
+
+def _mean(number: float) -> str:
+    """So many messages on average; a whole number has no decimal places."""
+    return plural(round(number), "message") if number == round(number) else f"{significant(number)} messages"
 
 
 def _exactly(size: int) -> str:
@@ -211,6 +221,15 @@ def _exactly(size: int) -> str:
 def missed_by_all(misses: float) -> str:
     """Cache misses of an AAU or line, with their kind and basis; `esp explain` tells those of one processor apart."""
     return f"{count(round(misses))} cache misses (reads and writes, all processors)"
+
+
+def without_elements(prediction: Prediction) -> str:
+    """That processors own nothing of what is distributed, where some do not."""
+    empty, arrays = prediction.without_elements, prediction.distributed
+    if not empty:
+        return ""
+    verb = "owns" if empty == 1 else "own"
+    return f"{count(empty)} of {plural(prediction.processors, 'processor')} {verb} no element of {one_of(arrays)}"
 
 
 def communication_s(aau: AauMetrics) -> float:

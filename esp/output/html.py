@@ -5,7 +5,16 @@ from html import escape
 from esp.incomplete import reasons
 from esp.output.assumptions import assumed
 from esp.output.figures import constants as constants_of
-from esp.output.figures import grid, hottest_communication, hottest_first, line_source, options, place, why
+from esp.output.figures import (
+    grid,
+    hottest_communication,
+    hottest_first,
+    line_source,
+    options,
+    place,
+    why,
+    without_elements,
+)
 from esp.output.numbers import count, data, percentages, plural, seconds
 from esp.output.partial import partial_text
 from esp.output.sureness import sure
@@ -107,6 +116,7 @@ def notes(prediction: Prediction) -> list[tuple[str, str]]:
         told.append((f"line {hottest.span.line}", why(hottest, prediction.processors)))
     told += [("assumed", text) for text in assumed([prediction])]
     told += [("partial", partial_text(why_not))] if (why_not := reasons([prediction])) else []
+    told += [("idle", idle)] if (idle := without_elements(prediction)) else []
     told.append(("trust", sure(prediction)))
     told += [("warning", str(each)) for each in prediction.warnings]
     return told

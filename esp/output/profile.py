@@ -18,6 +18,7 @@ from esp.output.figures import (
     options,
     place,
     why,
+    without_elements,
     without_rounding,
 )
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, seconds_as, significant
@@ -195,6 +196,8 @@ def footnotes(prediction: Prediction, screen: Screen) -> list[str]:
         notes.append(paragraph("loading", loading, width))
     if prediction.fits:
         notes.append(paragraph("memory", _memory(prediction), width))
+    if idle := without_elements(prediction):
+        notes.append(paragraph("idle", idle, width))
     notes.append(paragraph("trust", _trust(prediction), width))
     return notes
 
@@ -238,5 +241,6 @@ def _trust(prediction: Prediction) -> str:
     text = sure(prediction)
     walked, all_of_them = prediction.iterations_walked, prediction.iterations
     if walked < all_of_them:
-        text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked, the others repeat them"
+        given = "" if prediction.interval is None else " with the given figures"  # scenarios have walks of their own
+        text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked{given}, the others repeat them"
     return text

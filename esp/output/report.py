@@ -374,7 +374,8 @@ def _assumptions(shown: ReportPage) -> str:
     rows.append(("memory", not_fitting([prediction]) or held + (f", {memory(usable)} usable" if usable else "")))
     if prediction.iterations_walked < prediction.iterations:
         walked = f"{count(prediction.iterations_walked)} of {count(prediction.iterations)} loop iterations walked"
-        rows.append(("loops", f"{walked}; the others repeat them"))
+        given = "" if prediction.interval is None else " with the given figures"
+        rows.append(("loops", f"{walked}{given}; the others repeat them"))
     if first(prediction.load_s) > 0:
         rows.append(("loading", f"{seconds(first(prediction.load_s))} to load the program, not in the time"))
     said = []

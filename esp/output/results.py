@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
 
 from esp.arguments import one_of
 from esp.errors import PredictionError
 from esp.explore.advise import Advice
 from esp.explore.compare import Comparison
+from esp.explore.interval import cheap, interval_of
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
 from esp.output.advise import advice_text
@@ -20,7 +24,7 @@ from esp.output.profile import profile
 from esp.output.screen import Screen, paragraph
 from esp.output.sweep import sweep_rows, sweep_text
 from esp.output.whatif import what_if_rows, what_if_text
-from esp.prediction import Prediction, first, least_and_most
+from esp.prediction import Interval, Prediction, first, least_and_most
 from esp.visible import visible
 
 if TYPE_CHECKING:
@@ -38,6 +42,9 @@ _LEAST_BAR = 0.005
 _MOST_WARNINGS = 10
 """Warnings that a text lists."""
 
+_INTERVALS: WeakKeyDictionary[Prediction, Interval] = WeakKeyDictionary()
+"""Those of the predictions that were shown."""
+
 _MOST_CHANGES = 3
 """What-ifs that one line names."""
 
@@ -48,10 +55,20 @@ def text(result: object) -> str:
     return visible(_shown(result, screen) + _warnings(result, screen))
 
 
+def with_interval(result: Prediction) -> Prediction:
+    """A prediction of `esp.predict` with its interval, where `esp run` shows one; computed when it is first shown."""
+    origin = result.origin
+    if result.interval is not None or origin is None or origin.request.unroll or not cheap(result):
+        return result
+    if result not in _INTERVALS:
+        _INTERVALS[result] = interval_of(origin.source, origin.system, origin.request, made=result)
+    return replace(result, interval=_INTERVALS[result])
+
+
 def page(result: object) -> str:
     """HTML: the profile of a prediction, the tables and the text of anything else."""
     if isinstance(result, Prediction):
-        return visible(profile_page(result))
+        return visible(profile_page(with_interval(result)))
     screen = Screen(width=_WIDE, html=True)
     return visible(page_of(_shown(result, screen) + _warnings(result, screen)))
 
@@ -209,7 +226,7 @@ def frame(result: object) -> Any:
 def _shown(result: object, screen: Screen) -> str:
     match result:
         case Prediction():
-            return profile(result, screen)
+            return profile(with_interval(result), screen)
         case Comparison():
             return comparison_text(result, screen)
         case WhatIf():

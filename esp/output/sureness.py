@@ -41,8 +41,15 @@ def within(found: Interval) -> str:
 def ranking(found: Certainty) -> list[str]:
     """How sure it is which choice is the fastest, a sentence each."""
     said = undecided(found)
-    if found.slower:
-        said.append(f"1 is faster than {listed_ranks(found.slower)} whatever the estimated figures are in their ranges")
+    tied = sorted((*found.equal, *(each.rank for each in found.close), *(each.rank for each in found.swaps)))
+    between = tuple(rank for rank in found.slower if tied and rank < tied[-1])
+    if between:
+        behind = [rank for rank in tied if rank > between[0]]
+        verb, other = ("does" if len(ranks) == 1 else "do" for ranks in (between, behind))
+        often = f"1 is faster by more than the model error in at least {percent(OFTEN)} of the scenarios"
+        said.append(f"{listed_ranks(between)} {verb} not tie with 1, though {listed_ranks(behind)} {other}: {often}")
+    if rest := tuple(rank for rank in found.slower if rank not in between):
+        said.append(f"1 is faster than {listed_ranks(rest)} whatever the estimated figures are in their ranges")
     if found.untried:
         told = f"1 is faster than {listed_ranks(found.untried)} with the given figures"
         said.append(f"{told}; the ranges of the estimated figures are not tried")
@@ -63,10 +70,17 @@ def undecided(found: Certainty) -> list[str]:
         for why, ranks in _together([(_close(each), each.rank) for each in found.close]).items()
     ]
     said += [
-        f"1 and {listed_ranks(ranks, 'or')} change places {why}"
+        f"{_places(ranks)} {why}"
         for why, ranks in _together([(_swapped(each), each.rank) for each in found.swaps]).items()
     ]
     return said
+
+
+def _places(ranks: Sequence[int]) -> str:
+    """That one choice, or each of several, changes places with the first."""
+    if len(ranks) == 1:
+        return f"1 and {ranks[0]} change places"
+    return f"1 changes places with each of {listed_ranks(ranks)}"
 
 
 def tie_of(found: Certainty, rank: int) -> str:

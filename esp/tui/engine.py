@@ -196,9 +196,11 @@ class Engine:
             choice, prediction = made[at]
             asked = chosen(request, choice)
 
-            def tried(choice: ChoiceRow = choice, asked: api.Request = asked) -> Interval:
+            def tried(
+                choice: ChoiceRow = choice, asked: api.Request = asked, made: api.Prediction = prediction
+            ) -> Interval:
                 watch = self._watch(question)
-                walk = own_walk(self._lowered(question, request, choice), self._system, asked, watch)
+                walk = own_walk(self._lowered(question, request, choice), self._system, asked, watch, made=made)
                 return interval_of(self._source, self._system, asked, walk, watch)
 
             interval = self._intervals.use((question.settings, choice.key), tried)

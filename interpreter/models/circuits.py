@@ -61,7 +61,7 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Batch])
         window = _opened(run, grain)
     operation = _Operation(aau, script, routes_of(run, network, ends_of), _spent(run, network, groups), now)
     late = _follow(run, window, operation, grain)
-    run.network.window, run.network.followed = window, True
+    run.network.window, run.network.followed = window, max(run.network.followed, count)
     ends = np.cumsum([each.messages for each in patterns])[:-1]
     parts = iter(np.split(late, ends, axis=1))
     result = []

@@ -36,6 +36,8 @@ Leg = tuple[Stage, Ints | int]
 PACKING = (("index.1d", 1.0), ("load", 1.0), ("loop.iteration", 1.0), ("store", 1.0))
 """What gathering one element of a strided section takes on a machine that has no figure for packing."""
 
+_MOST_SIZES = 4
+"""Sizes of messages that the table names."""
 
 EQUAL = ("broadcast", "reduction", "scan")
 """Collectives in which every message carries what one processor contributes."""
@@ -116,7 +118,7 @@ def make_plan(
 
 def execute(run: Run, aau: int, plan: Plan) -> None:
     """Let the messages of a plan happen."""
-    _enter(run, aau, plan.entry)
+    enter(run, aau, plan.entry)
     run.books.count(aau, Tally.EXECUTIONS, 1.0)
     for cost, ranks in plan.before:
         charge(run, aau, cost, ranks)
@@ -125,7 +127,7 @@ def execute(run: Run, aau: int, plan: Plan) -> None:
         charge(run, aau, cost, ranks)
 
 
-def _enter(run: Run, aau: int, entry: CommEntry) -> None:
+def enter(run: Run, aau: int, entry: CommEntry) -> None:
     """Put an execution into the table: a copy of the first that sends anything, and the largest number of hops."""
     known = run.books.table.get(aau)
     if known is None or (entry.messages and not known.messages):
@@ -312,7 +314,7 @@ def _entry(array: str, name: str, patterns: Sequence[Pattern]) -> CommEntry:
     for each in patterns:
         for size, often in each.sizes:
             counts[size] += often
-    common = sorted(counts.most_common(4), reverse=True)
+    common = sorted(counts.most_common(_MOST_SIZES), reverse=True)
     total = sum(each.whole_s for each in patterns)
     share = sum(each.whole_s * each.estimated for each in patterns) / total if total else 0.0
     return CommEntry(
@@ -323,4 +325,24 @@ def _entry(array: str, name: str, patterns: Sequence[Pattern]) -> CommEntry:
         volume=sum(each.volume for each in patterns),
         hops=max(each.longest for each in patterns),
         estimated=share,
+    )
+
+
+def entry_of(parts: Sequence[CommEntry]) -> CommEntry | None:
+    """One execution that does all of `parts`; None without any."""
+    if not parts:
+        return None
+    counts = Counter[int]()
+    for each in parts:
+        for size, often in each.sizes:
+            counts[size] += often
+    volume = sum(each.volume for each in parts)
+    return CommEntry(
+        parts[0].array,
+        parts[0].pattern,
+        sizes=tuple(sorted(counts.most_common(_MOST_SIZES), reverse=True)),
+        messages=sum(each.messages for each in parts),
+        volume=volume,
+        hops=max(each.hops for each in parts),
+        estimated=sum(each.estimated * each.volume for each in parts) / volume if volume else 0.0,
     )

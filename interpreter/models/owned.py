@@ -15,10 +15,11 @@ from aag.graph.aau import IterSync, Work
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import Nest, OwnedLoop
 from aag.spmd.steps import Phase
+from interpreter.books import CommEntry
 from interpreter.counts import Counts
 from interpreter.evaluate import Scalars
 from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
-from interpreter.models.communication import Plan, execute, make_plan
+from interpreter.models.communication import Plan, enter, entry_of, execute, make_plan
 from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, charge_work
 from interpreter.models.misses import count_misses
 from interpreter.models.period import repeat
@@ -41,6 +42,8 @@ class _Chain(Struct, frozen=True):
     begin: tuple[int, ...]
     """First iteration of each segment, from 0."""
     messages: tuple[Plan | None, ...]
+    entry: CommEntry | None
+    """What one execution of the whole loop sends; None: nothing."""
     round: int
     """After so many segments owners, counts and messages repeat; 0: they do not."""
     iterations: int
@@ -60,6 +63,8 @@ def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> Non
     """Interpret an owned loop."""
     chain = _chain(run, aau, loop, scalars)
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
+    if chain.entry is not None:
+        enter(run, aau.id, chain.entry)
     charge_work(run, aau.id, LOOP_SETUP)
     charge_work(run, aau.id, aau.setup)
     shares = np.asarray(chain.counts.often)[0]
@@ -86,6 +91,7 @@ def _chain(run: Run, aau: IterSync, loop: OwnedLoop, scalars: Scalars) -> _Chain
         count=tuple(int(each) for each in count),
         begin=tuple(int(each) for each in ends - count),
         messages=messages,
+        entry=entry_of([each.entry for each in messages if each is not None]),
         round=_round(segments.owner, count, messages),
         iterations=segments.iterations,
         own=run.prices.price(own, COMPUTATION)[:, None],

@@ -239,17 +239,19 @@ TOLD = {
 """,
     "endless": """\
 <stdin>:8:3: E504 the trip count of this loop is unknown: line 8: the budget of
-    1,000,000,000 operations is used up
+    1,000,000,000 operations is used up after 10,000,000 iterations
     8 |   do while (.true.)
       |   ^^^^^^^^^^^^^^^^^
-       hint: give the trip count with --set TRIPS_8=VALUE
+       hint: raise the budget with --budget 10000000000, or give the trip count
+             with --set TRIPS_8=VALUE
 """,
     "very long while": """\
 <stdin>:9:3: E502 this loop does not end within 100,000 iterations: line 9: the
-    budget of 1,000,000,000 operations is used up
+    budget of 1,000,000,000 operations is used up after 5,000,000 iterations
     9 |   do while (k >= 0)
       |   ^^^^^^^^^^^^^^^^^
-       hint: give the trip count with --set TRIPS_9=VALUE
+       hint: raise the budget with --budget 10000000000, or give the trip count
+             with --set TRIPS_9=VALUE
 """,
     "division by zero": """\
 <stdin>:2:25: E319 the PARAMETER n has no value: integer division or modulo by

@@ -23,8 +23,10 @@ end program p
     ("given", "told"),
     [
         ({"procs": [1, 2]}, "in a loop"),
-        ({"procs": "8"}, "a whole number such as 8"),
-        ({"procs": 8.0}, "a whole number such as 8"),
+        ({"procs": "8"}, "text, not a whole number. Write procs=8, without quotes"),
+        ({"procs": "four"}, "text, not a whole number. Give a whole number such as 8"),
+        ({"budget": "9"}, "text, not a whole number. Write budget=9, without quotes"),
+        ({"procs": 8.0}, "a float, not a whole number. Give a whole number such as 8"),
         ({"procs": True}, "a whole number such as 8"),
         ({"procs": 0}, "from 1 to 1,048,576"),
         ({"grid": "4x"}, "such as"),

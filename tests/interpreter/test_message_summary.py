@@ -54,3 +54,13 @@ def test_sizes_that_shrink_are_said_to_vary():
     told = _moves(source, 4)
     assert told.bytes == 4 * 3 * sum(64 - j + 1 for j in range(2, 65))
     assert told.varies == "sizes"
+
+
+def test_an_execution_of_owners_in_order_is_the_whole_loop():
+    """Each of the 20 runs of the inner loop crosses 3 borders with one element of 4 B: 60 messages."""
+    source = SWEEP.replace("integer :: j", "integer :: i, j").replace("x(*,BLOCK)", "x(BLOCK,*)")
+    source = source.replace("do j = 2, n", "do j = 1, 20\n    do i = 2, n")
+    source = source.replace("x(:,j) = x(:,j) - x(:,j-1)", "  x(i,j) = x(i,j) - x(i-1,j)\n    end do")
+    told = _moves(source, 4)
+    assert (told.executions, told.messages, told.bytes) == (20, 60, 240)
+    assert (told.sizes, told.varies) == (((4, 3),), "")

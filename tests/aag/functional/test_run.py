@@ -98,7 +98,8 @@ def test_a_loop_that_leaves_an_array_as_it_is_does_not_run_before_it_is_seen():
     )
     result = found(text, "p", limits=RunLimits(operations=10_000))
     assert result.tables["p"].values.tolist() == [1, 2, 3]
-    assert result.missing == {"trips_6": "line 6: the budget of 10,000 operations is used up"}
+    used = "line 6: the budget of 10,000 operations is used up"
+    assert result.missing == {"trips_6": f"{used} after 99 iterations, when X was 1"}
 
 
 def test_how_often_the_branches_of_an_if_are_taken():

@@ -717,6 +717,9 @@ def test_unknown_extensions(problems):
         ("x.f90", "int main(void) {\n}\n", "x.f90:1:1: E103 this is C, not Fortran"),
         ("x.cpp", "#include <vector>\nint main() {}\n", "x.cpp:2:1: E103 this is C++, not Fortran"),
         ("x.py", "import numpy\n", "x.py:1: E103 this is Python, not Fortran"),
+        ("README.md", "do what you want\n", "README.md:1: E103 this is Markdown, not Fortran"),
+        ("x.html", "<p>\n", "x.html:1: E103 this is HTML, not Fortran"),
+        ("x.json", "{}\n", "x.json:1: E103 this is JSON, not Fortran"),
     ],
 )
 def test_other_languages(problems, file, text, told):

@@ -34,8 +34,33 @@ def test_it_is_shown_after_a_second_and_goes_away(clock):
         watch(20, 0.5)
         watch(20, 0.51)
         shown = stream.getvalue()
-        assert shown == "\rline 20: 50% of its iterations interpreted, 2 s, 2 s more if all are needed"
+        assert shown == "\rline 20: 50% of its iterations interpreted, 2 s, at most 2 s more for this loop"
     assert stream.getvalue() == shown + "\r" + " " * (len(shown) - 1) + "\r"
+
+
+def test_each_walk_of_a_loop_has_its_own_time(clock):
+    """The remaining time is that of the loop that is walked, by what the walk has spent in it."""
+    stream = Stream(terminal=False)
+    with progress.ProgressLine(Console(screen=Screen()), stream) as watch:
+        for line, shares in ((11, (0.0, 0.5, 0.9)), (18, (0.0, 0.04, 0.5))):
+            for done in shares:
+                watch(line, done)
+                clock[0] += 10.0
+        watch.begin("scenario 2 of 65")
+        for done in (0.0, 0.25, 0.0, 0.5):
+            watch(18, done)
+            clock[0] += 10.0
+    assert stream.getvalue().splitlines() == [
+        "line 11: 50% of its iterations interpreted, 10 s, at most 10 s more for this loop",
+        "line 11: 90% of its iterations interpreted, 20 s, at most 2 s more for this loop",
+        "line 18: 0% of its iterations interpreted, 30 s",
+        "line 18: 4% of its iterations interpreted, 40 s",
+        "line 18: 50% of its iterations interpreted, 50 s, at most 20 s more for this loop",
+        "scenario 2 of 65, line 18: 0% of its iterations interpreted, 60 s",
+        "scenario 2 of 65, line 18: 25% of its iterations interpreted, 70 s, at most 30 s more for this loop",
+        "scenario 2 of 65, line 18: 0% of its iterations interpreted, 80 s",
+        "scenario 2 of 65, line 18: 50% of its iterations interpreted, 90 s, at most 10 s more for this loop",
+    ]
 
 
 def test_a_pipe_gets_a_line_every_ten_seconds(clock):

@@ -411,3 +411,20 @@ def test_a_row_of_a_sweep_names_the_grid_that_was_predicted(capsys):
         ("2x4", None, True),
         ("2x4", "2x4", False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("procs", "labels"),
+    [
+        ("1,3,5,7", ["(BLOCK,*)", "(CYCLIC,*)", "(*,BLOCK)", "(*,CYCLIC)"]),
+        ("3,4", ["(BLOCK,BLOCK)", "(BLOCK,CYCLIC)", "(BLOCK,*)", "(CYCLIC,BLOCK)", "(CYCLIC,CYCLIC)", "(CYCLIC,*)"]),
+    ],
+)
+def test_formats_that_are_others_on_every_processor_count_are_left_out(capsys, procs, labels):
+    """On a prime number of processors the second distributed dimension has one of them."""
+    words = ["sweep", "laplace_bb", "--procs", procs, "--set", "n=16", "--set", "k=2", "--distribute", "all", "--json"]
+    assert main(words) == 0
+    told = json.loads(capsys.readouterr().out)
+    (axis,) = [each for each in told["axes"] if each["name"] == "distribute"]
+    assert axis["values"][: len(labels)] == labels
+    assert len(axis["values"]) == (4 if procs.startswith("1") else 8)

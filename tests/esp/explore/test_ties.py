@@ -113,6 +113,16 @@ def test_choices_change_places_with_the_compiler(done):
     assert ranking(found) == [f"1 and 2 change places if the compiler {words}"]
 
 
+def test_several_choices_that_change_places_are_each_said_to():
+    drawn = np.where(quantiles(INTERCHANGE) < 0.5, 1.0, 0.7)
+    found = certainty([timing(1.0, 1.0), timing(1.1, drawn), timing(1.5, 1.5), timing(1.6, drawn - 0.3)])
+    often = "1 is faster by more than the model error in at least 95% of the scenarios"
+    assert ranking(found) == [
+        "1 changes places with each of 2 and 4 if the compiler does not interchange",
+        f"3 does not tie with 1, though 4 does: {often}",
+    ]
+
+
 def test_where_no_single_parameter_decides_none_is_named():
     scattered = np.where(np.arange(SCENARIOS) % 2 == 0, 0.7, 1.0)
     found = certainty([timing(1.0, 1.0), timing(1.1, scattered)])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import esp
-from aag.spmd.program import OPTIMISATIONS
+from aag.spmd.program import ON_REQUEST, OPTIMISATIONS
 from esp.cli.main import main
 from esp.errors import UsageError
 from esp.explore.whatif import MOVED
@@ -97,13 +97,37 @@ def test_together():
     )
     assert found.outcomes[-1].label == "all together"
     assert found.outcomes[-1].time_s == pytest.approx(alone.time_s, rel=1e-12)
-    with pytest.raises(UsageError, match="each change takes one value"):
-        esp.whatif(PROGRAM, procs=8, **SIZE, bandwidth=["x2", "x3"], together=True)
 
 
-def test_every_optimisation_in_turn():
+@pytest.mark.parametrize(
+    ("lists", "told"),
+    [
+        ({"bandwidth": ["x2", "x3"], "load": "20%"}, r"bandwidth has 2 values \(x2, x3\)"),
+        ({"load": ["20%", "50%"], "opt": "each"}, r"load has 2 values \(20%, 50%\)"),
+        ({"opt": {"hoist": [True, False]}}, r"opt hoist has 2 values \(on, off\)"),
+    ],
+)
+def test_together_names_what_has_several_values(lists, told):
+    with pytest.raises(UsageError, match=told):
+        esp.whatif(PROGRAM, procs=8, **SIZE, **lists, together=True)
+
+
+def test_every_optimisation_that_is_on_in_turn():
+    """No source decides INTERCHANGE on the iPSC/860, whose compiler has STRENGTH of those that are on request."""
     found = esp.whatif(PROGRAM, procs=8, **SIZE, opt="each")
-    assert [each.label for each in found.outcomes] == [f"{name} off" for name in OPTIMISATIONS]
+    labels = [each.label for each in found.outcomes]
+    on = [name for name in OPTIMISATIONS if name not in ON_REQUEST - {"strength"}]
+    assert labels == [f"{name} {state}" for name in on for state in ("off", "on")[: 1 + (name == "interchange")]]
+    states = {label: each.time_s for label, each in zip(labels, found.outcomes, strict=True)}
+    assert states["interchange on"] == found.base.time_s
+    given = esp.whatif(PROGRAM, procs=8, **SIZE, opt="each", together=True)
+    assert "interchange on" not in [each.label for each in given.outcomes]
+
+
+def test_an_undecided_optimisation_that_is_off_is_tried_both_ways():
+    found = esp.whatif(PROGRAM, "ipsc860-f90d", 8, **SIZE, opt="each")
+    labels = [each.label for each in found.outcomes]
+    assert {"pack off", "pack on"} <= set(labels)
 
 
 def test_numbers_are_values_too():
@@ -163,7 +187,7 @@ def test_json_and_csv_say_the_same(capsys):
         ("--load 200%", "out of range"),
         ("--opt each --opt hoist=off", "'each' means all"),
         ("--procs 1,2 --load 2%", "takes one processor count"),
-        ("--load 1%,2% --together", "each change takes one value"),
+        ("--load 1%,2% --together", "--load has 2 values (1%, 2%), but --together takes one"),
         ("--contention perhaps", "either on or off"),
     ],
 )

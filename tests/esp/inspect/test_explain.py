@@ -212,6 +212,71 @@ def test_a_declaration_takes_no_time(esp):
     assert "It takes no time" in out
 
 
+SMOOTH = """\
+program old
+  integer, parameter :: n = 64
+  real :: v(n,n), p(n,n), s(n)
+!HPF$ DISTRIBUTE v(BLOCK,*)
+!HPF$ ALIGN p(i,j) WITH v(i,j)
+  v = 0.5
+  call smooth(v, p)
+  s = matmul(v, p(:,1))
+  print *, p(5,5), s(1)
+contains
+subroutine smooth(v, p)
+  real :: v(n,n), p(n,n)
+!HPF$ DISTRIBUTE v(BLOCK,*)
+!HPF$ ALIGN p(i,j) WITH v(i,j)
+  integer :: i, j
+  do j = 1, n
+    do i = 1, n
+      if (v(i,j) > 0.0) then
+        p(i,j) = 0.01*v(i,j)
+      else
+        p(i,j) = -0.01*v(i,j)
+      end if
+    end do
+  end do
+end subroutine smooth
+end program old
+"""
+
+
+@pytest.fixture
+def smooth(tmp_path):
+    (tmp_path / "old.f90").write_text(SMOOTH)
+    return f"{tmp_path}/old.f90"
+
+
+def _told(esp, file, line):
+    code, out, _ = esp("explain", f"{file}:{line}", "--procs", "4")
+    assert code == 0
+    return " ".join(out.split())
+
+
+def test_a_condition_names_the_nests_that_test_it(esp, smooth):
+    told = "It takes no time of its own: its condition is tested in the nests of lines 19 and 21"
+    assert told in _told(esp, smooth, 18)
+    out = esp("explain", f"{smooth}:18", "--procs", "4", "--json")[1]
+    assert json.loads(out)["tested_in"] == [19, 21]
+    for line in (19, 21):
+        said = _told(esp, smooth, line)
+        assert "the owner of p(i, j) runs iteration (j, i), and tests the condition of line 18" in said
+        assert "$" not in said
+
+
+def test_lines_without_time_say_what_they_are(esp, smooth):
+    divides = "It takes no time: it divides or ends a construct or a program unit."
+    declares = "It takes no time: it is a declaration, a directive or a comment."
+    assert [divides in _told(esp, smooth, line) for line in (10, 22, 24)] == [True] * 3
+    assert [declares in _told(esp, smooth, line) for line in (3, 13, 15)] == [True] * 3
+
+
+def test_names_that_the_compiler_makes_are_not_shown(esp, smooth):
+    assert "$" not in _told(esp, smooth, 8)
+    assert "$" not in esp("show", "loops", smooth, "--procs", "4")[1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -222,13 +222,28 @@ def _sent(sizes, executions, sent, varies=""):
     )
 
 
-def test_sizes_that_differ_between_executions_are_not_said_of_all():
+def test_executions_that_differ_are_said_in_the_mean():
     # 95 executions of 3 messages: all of 380 B they would move 108,300 B, shrinking by 4 B a time 54,720 B.
-    assert "sizes vary: 54.7 kB in all" in messages(_sent(((380, 3),), 95, 54_720, "sizes"), 4)
-    assert "vary" not in messages(_sent(((380, 3),), 95, 108_300), 4)
-    assert "executions vary: 285 messages, 54.7 kB in all" in messages(_sent(((380, 3),), 95, 54_720, "messages"), 4)
+    told = messages(_sent(((380, 3),), 95, 54_720, "sizes"), 4)
+    assert told == (
+        "multicast of a, 95 times: 3 messages of 192 B on average (0.750 messages per processor), 1 hop; "
+        "sizes differ, 3 x 380 B the first time; 285 messages, 54.7 kB in all"
+    )
+    assert "differ" not in messages(_sent(((380, 3),), 95, 108_300), 4)
+    fewer = replace(_sent(((380, 3),), 95, 54_720, "messages"), messages=144)
+    assert messages(fewer, 4).startswith("multicast of a, 95 times: 1.52 messages of 380 B on average (0.379 messages")
+    end = "numbers and sizes differ, 3 x 380 B the first time that any is sent; 144 messages, 54.7 kB in all"
+    assert messages(fewer, 4).endswith(end)
 
 
 def test_large_messages_have_one_prefix():
     assert "3 x 147 kB" in messages(_sent(((147_456, 3),), 1, 442_368), 4)
     assert "3 x 99,999 B" in messages(_sent(((99_999, 3),), 1, 299_997), 4)
+
+
+def test_processors_that_own_nothing_are_counted():
+    assert "idle" not in profile(prediction(), Screen(80))
+    told = profile(prediction(processors=16, without_elements=1, distributed=("t", "tn")), Screen(80))
+    assert "\nidle     1 of 16 processors owns no element of t or tn\n" in told
+    several = profile(prediction(processors=4, without_elements=3, distributed=("t",)), Screen(80))
+    assert "\nidle     3 of 4 processors own no element of t\n" in several
