@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from fparser.common.readfortran import FortranStringReader
 from fparser.two import Fortran2003
-from fparser.two.parser import ParserFactory
-from fparser.two.utils import Base, FortranSyntaxError, walk
+from fparser.two.utils import Base, walk
 from msgspec import Struct
 
+from aag.source.parsing import tree_of
+from aag.spmd.emit.text import short
 from esp.errors import PredictionError
 from esp.simulate.operations import Operations, is_own_bound
 from esp.simulate.scope import NameTable, functions_of, scope_of
@@ -127,9 +127,9 @@ class _Writer:
         self.instead: dict[int, list[str]] = {}
         """Of a line, and of the last line of what it begins: nothing."""
         try:
-            self.tree = ParserFactory().create(std="f2008")(FortranStringReader(text, ignore_comments=True))
-        except FortranSyntaxError as problem:
-            raise PredictionError(f"{file}: not Fortran in free form.", why=str(problem)) from None
+            self.tree = tree_of(text)
+        except ValueError as problem:
+            raise PredictionError(f"{file}: {problem}.") from None
 
         heads = walk(self.tree, (Fortran2003.Subroutine_Stmt, Fortran2003.Function_Stmt))
         self.own = frozenset(name_of_unit(each) for each in heads)
@@ -151,9 +151,9 @@ class _Writer:
         """The lines with what they got."""
         found: list[str] = []
         for number, line in enumerate(self.lines, start=1):
-            found += self.before.get(number, [])
-            found += self.instead.get(number, [line])
-            found += self.after.get(number, [])
+            found += short(self.before.get(number, []))
+            found += short(self.instead[number]) if number in self.instead else [line]
+            found += short(self.after.get(number, []))
         return "\n".join(found) + "\n"
 
     # --- program units ------------------------------------------------------------------------------------------
