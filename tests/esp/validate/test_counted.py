@@ -6,7 +6,7 @@ from esp import api
 from esp.api import Request
 from esp.cli.main import main
 from esp.locate import find_system
-from esp.validate.counted import compared, counted_program
+from esp.validate.counted import CountedRun, compared, counted_program, faults
 from sag.scenario import Scenario, export
 from tests.truth.simulated import PROGRAMS, VALUES
 
@@ -55,6 +55,161 @@ def test_the_program_runs_on_a_machine_that_the_prediction_does_not_know(tmp_pat
     found = run(source, system, tmp_path / "it", 1, api.load_machine(str(other)), n=12, k=2)
     additions = next(each.counted for each in found.operations if each.operation == "r8.add")
     assert found.executed_s - found.predicted_s == pytest.approx(1e-6 * additions, rel=1e-3)
+
+
+HEAD = "program p\n  implicit none\n"
+EXACT = {
+    "a negative value in a loop, and output": """  integer :: b(4), i
+!hpf$ distribute b(block)
+  do i = 1, 4
+    b(i) = -i
+  end do
+  print *, b
+""",
+    "owners in order, downward": """  real(8) :: b(10)
+  integer :: i
+!hpf$ distribute b(block)
+  b = 1
+  do i = 9, 1, -1
+    b(i) = b(i) - b(i + 1)
+  end do
+  print *, b
+""",
+    "owners in order, operands of several arrays": """  real(8) :: b(10), c(10), s
+  integer :: i, step, turn
+!hpf$ distribute (block) :: b, c
+  step = 2
+  turn = 1
+  b = 1
+  c = 2
+  do i = 3, 9, 2
+    b(i) = b(i - 2) * c(i + 1) + c(i - 1)
+    step = step + turn
+  end do
+  s = step
+  print *, b, s
+""",
+    "a downward sum, a counter under a condition": """  integer, parameter :: n = 9
+  real(8) :: a(n, n), e(0:n + 1), s
+  integer :: i, k, c, before_1
+!hpf$ distribute a(cyclic, block)
+  a = 1
+  e = 0.5d0
+  c = 0
+  before_1 = 3
+  do k = 1, n
+    s = 0
+    do i = k, 1, -1
+      s = s + a(i, k) * e(i)
+      if (mod(i, 3) == 0) c = c + 1
+    end do
+    before_1 = before_1 + c
+    e(k + 1) = s / n + e(k)
+  end do
+  print *, e, c, before_1
+""",
+    "a product and an extremum that go on": """  real(8) :: a(12), s, m
+  integer :: i
+!hpf$ distribute a(block)
+  s = 2
+  m = 1
+  do i = 1, 12
+    a(i) = i * 0.1d0
+  end do
+  do i = 12, 1, -2
+    s = s * a(i)
+  end do
+  do i = 1, 12
+    m = max(m, a(i) - 0.5d0)
+  end do
+  print *, s, m
+""",
+    "places of extrema": """  real(8) :: a(9)
+  integer :: b(4, 6), m(1), k(2)
+!hpf$ distribute a(block)
+!hpf$ distribute b(*, block)
+  a = 1
+  b = 3
+  m = maxloc(a)
+  k = minloc(b)
+  print *, m, k
+""",
+}
+"""Programs of which nothing is assumed, by what they have."""
+
+
+@pytest.mark.parametrize("what", EXACT)
+def test_what_only_emission_needs_is_not_counted(what, tmp_path):
+    source = api.read_source(HEAD + EXACT[what] + "end program\n")
+    system = api.load_machine("ipsc860")
+    for procs in (1, 3):
+        found = run(source, system, tmp_path / str(procs), procs)
+        assert not found.assumes
+        assert [each for each in found.other if each.operation != "packed bytes"] == []
+        assert found.messages[0] == found.messages[1]
+        assert found.error == pytest.approx(0.0, abs=1e-3)
+
+
+DATA_LEAVE = """  real(8) :: u(12), s
+  integer :: i
+!hpf$ distribute u(block)
+  do i = 1, 12
+    u(i) = i
+  end do
+  s = 0
+  do i = 1, 12
+    if (u(i) > 5.5d0) exit
+    s = s + u(i)
+    u(13 - i) = u(i) * 2
+  end do
+  print *, s, u
+"""
+
+
+def test_messages_may_differ_where_data_decide_the_flow(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "leave.f90").write_text(HEAD + DATA_LEAVE + "end program\n")
+    assert main(["validate", "leave.f90", "--against", "counts", "--procs", "3"]) == 0
+    shown = capsys.readouterr()
+    _, _, messages, counted, _, _, operations, *_ = shown.out.splitlines()[1].replace("may differ", "may").split()
+    assert (messages != counted, operations) == (True, "may")
+    assert "may differ from the prediction: the flow depends on data" in " ".join(shown.err.split())
+
+
+@pytest.mark.parametrize("decided", [frozenset(), frozenset({3})])
+def test_other_messages_are_a_fault_only_where_the_flow_is_known(decided):
+    found = CountedRun(
+        procs=2, operations=(), messages=(1, 2), bytes=(8, 8), predicted_s=1.0, executed_s=1.0, undecided=decided
+    )
+    assert bool(faults([found], is_same_machine=True)) == (not decided)
+
+
+CONDITIONS = """  integer, parameter :: n = 9
+  integer :: a(n), i, m
+!hpf$ distribute a(block)
+  do i = 1, n
+    m = n / i - i / 3
+    if (m > 0) then
+      a(i) = m
+    else
+      a(i) = -m
+    end if
+  end do
+  print *, a
+"""
+
+
+def test_conditions_that_differ_are_an_assumption(tmp_path):
+    """What they guard is charged for all iterations, and the old value is not loaded."""
+    found = run(api.read_source(HEAD + CONDITIONS + "end program\n"), api.load_machine("ipsc860"), tmp_path, 1)
+    counts = {each.operation: (each.predicted, each.counted) for each in found.operations}
+    positive = sum(9 // each - each // 3 > 0 for each in range(1, 10))
+    assert found.assumes
+    assert counts["store"] == (9 + 9, 9)
+    assert counts["logical"] == (9, 9)  # NOT of the second branch
+    assert counts["int.add"] == (9 + 9, 9 + 9 - positive)
+    assert "load" not in counts
+    assert counts["index.1d"][1] == 1 + 9
 
 
 def test_the_command(capsys):
