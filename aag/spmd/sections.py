@@ -80,15 +80,21 @@ def _found(
         np.bitwise_or.reduce(each.mask) for each in relation.components if each is not component and each.mask.size
     ]
     moved = relation.selected(component.mask & np.bitwise_and.reduce([np.int64(-1), *others]))
-    for some in (moved, np.ones_like(moved)):
-        codes, spans, counts = _table(component, rows, some)
-        at = np.searchsorted(codes, wanted)
-        known = at < codes.size
-        known[known] = codes[at[known]] == wanted[known]
-        if known.all():
-            return spans[at], (spans[at].prod(axis=1) == counts[at, None])
     spans = np.ones((wanted.size, len(component.dims), 2), dtype=np.int64)
-    return spans, np.ones((wanted.size, 2), dtype=np.bool_)  # nothing of it moves
+    dense = np.ones((wanted.size, 2), dtype=np.bool_)
+    missing = np.arange(wanted.size)
+    for some in (moved, np.ones_like(moved)):
+        codes, found, counts = _table(component, rows, some)
+        at = np.searchsorted(codes, wanted[missing])
+        known = at < codes.size
+        known[known] = codes[at[known]] == wanted[missing[known]]
+        here, at = missing[known], at[known]
+        spans[here] = found[at]
+        dense[here] = found[at].prod(axis=1) == counts[at, None]
+        missing = missing[~known]
+        if not missing.size:
+            break
+    return spans, dense  # of the others nothing moves
 
 
 def _share(relation: Relation, component: RelationComponent, ranks: Ints) -> Ints:

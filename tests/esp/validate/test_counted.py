@@ -6,8 +6,9 @@ from esp import api
 from esp.api import Request
 from esp.cli.main import main
 from esp.locate import find_system
-from esp.validate.counted import CountedRun, compared, counted_program, faults
+from esp.validate.counted import CLOSE, CountedRun, compared, counted_program, faults
 from sag.scenario import Scenario, export
+from tests.truth.operation_programs import program
 from tests.truth.simulated import PROGRAMS, VALUES
 
 SHIFTS = "CSHIFT and EOSHIFT: a subscript that goes round is computed for each element in the prediction"
@@ -252,6 +253,44 @@ def test_packed_bytes_are_as_predicted(what, tmp_path):
         assert each.error == pytest.approx(0.0, abs=2e-3)
     packed = [row.counted for each in found.values() for row in each.operations if row.operation == "packed bytes"]
     assert any(packed)
+
+
+FIVE_TO_ALL = """  integer, parameter :: n = 12
+  integer :: c(n), b(n), i, j, t
+!hpf$ distribute c(cyclic)
+!hpf$ distribute b(block)
+  do i = 1, n
+    c(i) = 2 * i
+    b(i) = 0
+  end do
+  t = 0
+  do j = 1, 5
+    t = mod(t * c(j) + 1, 7)
+    do i = 1, n
+      b(i) = b(i) + t
+    end do
+  end do
+  print *, sum(b)
+"""
+
+
+@pytest.mark.parametrize("procs", [3, 7])
+def test_members_of_a_collective_may_have_nothing(procs, tmp_path):
+    """With 3 processors the first two have every third of five elements, with 7 the last two have none."""
+    found = run(api.read_source(HEAD + FIVE_TO_ALL + "end program\n"), api.load_machine("ipsc860"), tmp_path, procs)
+    packed = {3: 2 * (2 + 2) * 4, 7: 0}[procs]  # the two others of the group take two elements each
+    assert found.other == ()
+    assert [each.counted for each in found.operations if each.operation == "packed bytes"] == [packed]
+
+
+@pytest.mark.parametrize("seed", [4, *(pytest.param(seed, marks=pytest.mark.truth) for seed in range(5, 40))])
+def test_random_programs(seed, tmp_path):
+    """Nests of all kinds: operations of floating point, messages and time."""
+    found = run(api.read_source(program(seed)), api.load_machine("ipsc860"), tmp_path, 3)
+    assert (found.messages[0], found.bytes[0]) == (found.messages[1], found.bytes[1]) or found.undecided
+    if not found.assumes:
+        assert [each for each in found.other if each.operation.startswith(("r4.", "r8."))] == []
+        assert found.error == pytest.approx(0.0, abs=CLOSE)
 
 
 DATA_LEAVE = """  real(8) :: u(12), s
