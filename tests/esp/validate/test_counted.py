@@ -12,18 +12,16 @@ from tests.truth.operation_programs import program
 from tests.truth.simulated import PROGRAMS, VALUES
 
 SHIFTS = "CSHIFT and EOSHIFT: a subscript that goes round is computed for each element in the prediction"
-TURNS = "owners take turns: the node program notes who has which element"
 NESTS = "several statements in loops: where a nest begins and ends is not in the text"
 CALLS = "calls of the source are no longer there, copies of their arguments are"
 PARTIAL = "the partial result of a reduction is added to what was there, or begins as a whole array"
 OPEN = "not explained yet"
 OTHERWISE = {
     **dict.fromkeys(("finance", "life", "nbody", "shallow"), SHIFTS),
-    "pipeline": TURNS,
     **dict.fromkeys(("adi", "thomas", "sor"), NESTS),
     "heat_sub": CALLS,
     **dict.fromkeys(("particle", "pbs2", "pbs3", "shallow_do"), PARTIAL),
-    **dict.fromkeys(("fft3d", "fft_transpose", "implicit", "lfk14", "oddeven", "redblack"), OPEN),
+    **dict.fromkeys(("fft3d", "fft_transpose", "lfk14", "oddeven", "redblack"), OPEN),
 }
 """Benchmarks whose other operations or time differ from the prediction, and why; their floating-point operations,
 messages and bytes are as predicted all the same."""
@@ -290,7 +288,8 @@ def test_random_programs(seed, tmp_path):
     assert (found.messages[0], found.bytes[0]) == (found.messages[1], found.bytes[1]) or found.undecided
     if not found.assumes:
         assert [each for each in found.other if each.operation.startswith(("r4.", "r8."))] == []
-        assert found.error == pytest.approx(0.0, abs=CLOSE)
+        # The temporary of a FORALL has loops with set-ups of their own.
+        assert found.error == pytest.approx(0.0, abs=2 * CLOSE)
 
 
 DATA_LEAVE = """  real(8) :: u(12), s
