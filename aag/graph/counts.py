@@ -126,6 +126,10 @@ class OperationCounter:
     def assign(self, assign: Assign, level: int) -> None:
         """Count an assignment at a loop level."""
         target, value = assign.target, assign.value
+        match value:
+            case Call(name="merge", args=(new, old, condition)) if old == target:  # an IF of its own
+                self.expression(condition, level)
+                value = new
         self.expression(value, level)
         self._convert(value, self._type(target), level)
         if isinstance(target, Element) and self._symbols.is_array(target.name):

@@ -30,6 +30,7 @@ BITS = re.compile(r"\b(x)('[0-9a-f]+'|\"[0-9a-f]+\")|('[0-9a-f]+'|\"[0-9a-f]+\")
 """Constants in the spelling of other compilers: ``'ff'x``, ``x'ff'``."""
 _MOST_ERRORS = 20
 _MOST_PATIENCE = 100
+_PATIENCE_WITH_WHOLE = 10
 _STANDARD = "f2008"
 SYNTAX = "a syntax error"
 """The reason of an `Opaque` statement that fparser refuses."""
@@ -108,6 +109,23 @@ def _tree(text: str, patience: int = 1) -> Any:
             raise _Refused(-1) from error
         finally:
             SYMBOL_TABLES.clear()
+
+
+def tree_of(text: str) -> Any:
+    """fparser's tree of free form that is taken as a whole, such as a node program.
+
+    It may cost more than a source of as many lines: its expressions are longer.
+
+    Raises:
+        ValueError: fparser does not accept it, or the budget is spent.
+    """
+    try:
+        return _tree(text, _PATIENCE_WITH_WHOLE)
+    except _Refused as refused:
+        if refused.spent:
+            raise ValueError("its expressions are too intricate") from None
+        where = f", see line {refused.row + 1}" if refused.row >= 0 else ""
+        raise ValueError(f"not Fortran in free form{where}") from None
 
 
 def parse_rows(

@@ -17,6 +17,7 @@ from aag.mapping.layout import Layout, Layouts
 from aag.spmd.nodes import Combine, Concatenate, Exchange, Gather, Multicast, Operation
 from aag.spmd.partition import executions
 from aag.spmd.relation import Relation, RelationComponent, relate
+from aag.spmd.sections import strided
 from aag.spmd.steps import CollectiveCall, Phase, Step
 from aag.spmd.vector import Along, Ints
 
@@ -88,7 +89,6 @@ def combine_call(combine: Combine, layouts: Layouts, env: Environment) -> Collec
         root=np.zeros(len(groups), dtype=np.int64),
         elements=np.ascontiguousarray(elements),
         element_bytes=combine.element_bytes,
-        contiguous=True,
         name=f"{kind} {combine.op}",
     )
 
@@ -167,8 +167,8 @@ def _phases(relation: Relation, operation: Operation, layout: Layout) -> Iterato
                 destination=destination,
                 elements=elements,
                 element_bytes=layout.element_bytes,
-                contiguous=_contiguous(key, layout),
                 name=" ".join(f"{step:+d}" for step in key),
+                strided=_shares(strided(relation, operation.pattern, destination, source), elements),
                 bounded=relation.bounded,
             )
 
@@ -229,10 +229,10 @@ def _sums(columns: list[Ints]) -> Ints:
     return total
 
 
-def _contiguous(key: tuple[int, ...], layout: Layout) -> bool:
-    """Whether a face lies contiguously in memory: only the last dimension of the array is crossed."""
-    crossed = {layout.axes[axis].dim for axis, step in enumerate(key) if step}
-    return crossed <= {layout.rank - 1}
+def _shares(strided: tuple[NDArray[np.bool_], NDArray[np.bool_]], elements: Ints) -> tuple[float, float]:
+    """The share of the elements that are strided where messages come from, and where they arrive."""
+    total = float(elements.sum())
+    return float(elements[strided[0]].sum()) / total, float(elements[strided[1]].sum()) / total
 
 
 def _groups(grid: Grid, axes: frozenset[int]) -> Ints:
@@ -256,12 +256,12 @@ def _collectives(
         wanted = here.any(axis=1)
         if wanted.any():
             root = np.zeros(int(wanted.sum()), dtype=np.int64)
-            yield _call(operation.pattern, groups[wanted], root, here[wanted], operation.pattern, relation)
+            yield _call(operation, groups[wanted], root, here[wanted], relation)
         return
     for root_column in np.flatnonzero(here.any(axis=0)):
         wanted = here[:, root_column] > 0
         root = np.full(int(wanted.sum()), root_column, dtype=np.int64)
-        yield _call("broadcast", groups[wanted], root, here[wanted], operation.pattern, relation)
+        yield _call(operation, groups[wanted], root, here[wanted], relation, kind="broadcast")
 
 
 def _to_replicas(present: Ints, layout: Layout) -> Ints:
@@ -273,15 +273,18 @@ def _to_replicas(present: Ints, layout: Layout) -> Ints:
     return np.broadcast_to(kept, box.shape).reshape(-1, order="F")
 
 
-def _call(kind: str, members: Ints, root: Ints, elements: Ints, name: str, relation: Relation) -> CollectiveCall:
+def _call(
+    operation: Operation, members: Ints, root: Ints, elements: Ints, relation: Relation, kind: str = ""
+) -> CollectiveCall:
+    given, taken = strided(relation, operation.pattern, members.ravel())
     return CollectiveCall(
-        kind=kind,
+        kind=kind or operation.pattern,
         members=members,
         root=root,
         elements=elements,
         element_bytes=relation.layout.element_bytes,
-        contiguous=True,
-        name=name,
+        name=operation.pattern,
+        strided=(given.reshape(members.shape), taken.reshape(members.shape)),
         bounded=relation.bounded,
     )
 

@@ -232,7 +232,6 @@ def _arrivals(sources: Ints, owner: int, bytes_of: Ints) -> Phase:
         destination=np.full(len(ranks), owner, dtype=np.int64),
         elements=np.array([bytes_of[sources == rank].sum() for rank in ranks], dtype=np.int64),
         element_bytes=1,
-        contiguous=True,
         name="transfer",
     )
 

@@ -45,6 +45,12 @@ class RelationComponent(Struct, frozen=True, eq=False):
     mask: Ints
     count: Ints
     balanced: bool
+    low: Ints
+    high: Ints
+    """(R, dims, 2): the first and the last of the elements of a row, by the number that their owner gives an index,
+    and by subscript."""
+    axes: frozenset[int]
+    """The grid axes of the shares."""
 
 
 class Relation(Struct, frozen=True, eq=False):
@@ -325,6 +331,9 @@ def _part(component: RelationComponent, rows: slice) -> RelationComponent:
         component.mask[rows],
         component.count[rows],
         component.balanced,
+        component.low[rows],
+        component.high[rows],
+        component.axes,
     )
 
 
@@ -358,7 +367,22 @@ def _with_sources(
             source += meaning.coordinate * strides[axis]
             destination += meaning.coordinate * strides[axis]
     count = np.ones(len(mask), dtype=np.int64)
-    return RelationComponent(tuple(dims), elements, destination, source, mask, count, sources == targets)
+    places = np.empty((*elements.shape, 2), dtype=np.int64)
+    for at, dim in enumerate(dims):
+        places[:, at, 0] = layout.local_index(dim, elements[:, at])
+        places[:, at, 1] = elements[:, at]
+    return RelationComponent(
+        tuple(dims),
+        elements,
+        destination,
+        source,
+        mask,
+        count,
+        sources == targets,
+        places,
+        places,
+        frozenset(sources | targets),
+    )
 
 
 def _counted(component: RelationComponent) -> RelationComponent:
@@ -368,13 +392,23 @@ def _counted(component: RelationComponent) -> RelationComponent:
         first, number = np.zeros(1, np.intp), np.zeros(rows, np.intp)
     else:
         first, number = distinct_rows((component.destination, component.source, component.mask))
+    count = np.bincount(number, minlength=len(first)).astype(np.int64)
+    low, high = component.low, component.high
+    if rows and len(first) < rows:
+        order = np.argsort(number, kind="stable")
+        border = np.concatenate([[0], np.cumsum(count)[:-1]])
+        low, high = np.minimum.reduceat(low[order], border), np.maximum.reduceat(high[order], border)
+    else:
+        low, high = low[first], high[first]
     return replace(
         component,
         elements=component.elements[first],
         destination=component.destination[first],
         source=component.source[first],
         mask=component.mask[first],
-        count=np.bincount(number, minlength=len(first)).astype(np.int64),
+        count=count,
+        low=low,
+        high=high,
     )
 
 
@@ -400,6 +434,9 @@ def _merge_unbalanced(components: list[RelationComponent]) -> tuple[RelationComp
             mask,
             merged.count[mine] * each.count[theirs],
             True,
+            np.concatenate([merged.low[mine], each.low[theirs]], axis=1),
+            np.concatenate([merged.high[mine], each.high[theirs]], axis=1),
+            merged.axes | each.axes,
         )
     return (*(each for each in components if each.balanced), replace(merged, balanced=True))
 

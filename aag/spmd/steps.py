@@ -9,13 +9,15 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 class Phase(Struct, frozen=True, kw_only=True, eq=False):
     """Messages of one direction: each rank is at most once a source and at most once a destination.
 
     In a phase every processor that has a partner sends, then receives (Def 7). `elements` > 0 for each message.
-    `contiguous`: the section lies contiguously in local memory on both sides, so nothing is packed.
+    `strided`: the share of what is sent that does not lie contiguously where it comes from, and of what is received
+    where it arrives; that is packed.
     `bounded`: an upper bound, because the indices are coupled in too many combinations (D2).
     """
 
@@ -23,8 +25,8 @@ class Phase(Struct, frozen=True, kw_only=True, eq=False):
     destination: Ints
     elements: Ints
     element_bytes: int
-    contiguous: bool
     name: str
+    strided: tuple[float, float] = (0.0, 0.0)
     bounded: bool = False
 
 
@@ -41,8 +43,10 @@ class CollectiveCall(Struct, frozen=True, kw_only=True, eq=False):
     root: Ints
     elements: Ints
     element_bytes: int
-    contiguous: bool
     name: str
+    strided: tuple[Bools, Bools] | None = None
+    """(G, p) each: whether what a member contributes is strided where it comes from, and where it arrives; None:
+    nothing is."""
     bounded: bool = False
 
 

@@ -113,7 +113,7 @@ def _counted_cells(outcome: CountedRun) -> list[str]:
         str(outcome.procs),
         "differs" if outcome.difference else "same",
         *map(str, (*outcome.messages, *outcome.bytes)),
-        "differ" if outcome.other else "same",
+        "same" if not outcome.other else "may differ" if outcome.assumes else "differ",
         seconds(outcome.predicted_s),
         seconds(outcome.executed_s),
         _percent(outcome.error),

@@ -115,12 +115,22 @@ contains
     if (kept > 0) call compute(kept)
   end subroutine esp_simulation_after
 
-  ! Elements of some bytes at places in memory go into a message, or come out of it.
-  subroutine esp_simulation_packs(place, bytes)
+  ! Elements of some bytes at places in memory go into a message, or come out of it. `owned`: the places of what this
+  ! processor owns, where it would store nothing else: emission may store more, and leave room in between.
+  subroutine esp_simulation_packs(place, bytes, owned)
     integer, intent(in) :: place(:), bytes
+    integer, intent(in), optional :: owned(:)
     logical :: contiguous
+    integer :: between, i
     contiguous = .true.
-    if (size(place) > 1) contiguous = maxval(place) - minval(place) == size(place) - 1
+    if (size(place) > 1) then
+      between = maxval(place) - minval(place) + 1
+      if (present(owned)) then
+        i = count(owned >= minval(place) .and. owned <= maxval(place))
+        if (i >= size(place)) between = i
+      end if
+      contiguous = between == size(place)
+    end if
     if (.not. contiguous) then
       packed = packed + size(place) * int(bytes, long)
       pending = pending + size(place) * bytes * pack_byte

@@ -34,7 +34,7 @@ class Combination(Struct, frozen=True):
 def combinations_of(kinds: Iterable[Type]) -> tuple[Combination, ...]:
     """All combinations of values of some types."""
     return tuple(
-        Combination(Kind(kind).name, name, combination(how.step_class(kind)))
+        Combination(Kind(kind).name, name, combination(how.step_class(Kind(kind).compared)))
         for kind in kinds
         for name, how in REDUCTIONS.items()
         if kind.base in how.bases

@@ -3,13 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 
-from fparser.common.readfortran import FortranStringReader
 from fparser.two import Fortran2003
-from fparser.two.parser import ParserFactory
-from fparser.two.utils import Base, FortranSyntaxError, walk
+from fparser.two.utils import Base, walk
 from msgspec import Struct
 
+from aag.ir.operations import operations
+from aag.source.parsing import tree_of
+from aag.spmd.emit.text import short
 from esp.errors import PredictionError
 from esp.simulate.operations import Operations, is_own_bound
 from esp.simulate.scope import NameTable, functions_of, scope_of
@@ -19,15 +21,19 @@ from esp.simulate.tree import (
     arguments_of,
     asks_library,
     begin_of,
-    counts_elements,
+    condition_of,
     entered,
     has_label,
     index_of,
     inside_of,
+    is_helping,
+    is_idle,
     is_runtime_call,
+    keeps_better,
     last_of,
     name_of_unit,
     nest_at,
+    pair_of,
     parts_of,
 )
 
@@ -91,7 +97,11 @@ class Compiler(Struct, frozen=True, kw_only=True):
 
 
 def instrumented(
-    text: str, compiler: Compiler, file: str = "program", only: Collection[str] | None = None
+    text: str,
+    compiler: Compiler,
+    file: str = "program",
+    only: Collection[str] | None = None,
+    helpers: Collection[str] = (),
 ) -> Instrumented:
     """Put counters into a text in free form.
 
@@ -100,11 +110,13 @@ def instrumented(
         compiler: what it does with loops.
         file: its name, for messages.
         only: the procedures that are counted besides the main program; None: all.
+        helpers: variables that only emission needs; what is done to them is not counted.
 
     Raises:
         PredictionError: a statement cannot be counted.
     """
     writer = _Writer(text, compiler, file, only)
+    writer.helpers = frozenset(each.lower() for each in helpers)
     writer.file()
     return Instrumented(
         text=writer.text(), pieces=tuple(Piece({at: dict(does) for at, does in each.items()}) for each in writer.pieces)
@@ -121,15 +133,16 @@ class _Writer:
         self.compiler = compiler
         self.name = file
         self.only = None if only is None else frozenset(each.lower() for each in only)
+        self.helpers: frozenset[str] = frozenset()
         self.pieces: list[Tally] = []
         self.before: dict[int, list[str]] = {}
         self.after: dict[int, list[str]] = {}
         self.instead: dict[int, list[str]] = {}
         """Of a line, and of the last line of what it begins: nothing."""
         try:
-            self.tree = ParserFactory().create(std="f2008")(FortranStringReader(text, ignore_comments=True))
-        except FortranSyntaxError as problem:
-            raise PredictionError(f"{file}: not Fortran in free form.", why=str(problem)) from None
+            self.tree = tree_of(text)
+        except ValueError as problem:
+            raise PredictionError(f"{file}: {problem}.") from None
 
         heads = walk(self.tree, (Fortran2003.Subroutine_Stmt, Fortran2003.Function_Stmt))
         self.own = frozenset(name_of_unit(each) for each in heads)
@@ -151,9 +164,9 @@ class _Writer:
         """The lines with what they got."""
         found: list[str] = []
         for number, line in enumerate(self.lines, start=1):
-            found += self.before.get(number, [])
-            found += self.instead.get(number, [line])
-            found += self.after.get(number, [])
+            found += short(self.before.get(number, []))
+            found += short(self.instead[number]) if number in self.instead else [line]
+            found += short(self.after.get(number, []))
         return "\n".join(found) + "\n"
 
     # --- program units ------------------------------------------------------------------------------------------
@@ -205,7 +218,7 @@ class _Writer:
     def _simple(self, node: Base, scope: NameTable, around: str, pending: Tally) -> bool:
         """Count a statement that is done as often as the one before; False: it is none."""
         match node:
-            case Fortran2003.Assignment_Stmt() if counts_elements(node):
+            case Fortran2003.Assignment_Stmt() if is_helping(node, self.helpers):
                 pass
             case Fortran2003.Assignment_Stmt() if isinstance(node.items[0], Fortran2003.Name) and scope.is_array(
                 node.items[0]
@@ -247,7 +260,13 @@ class _Writer:
 
     def _compound(self, node: Base, scope: NameTable, around: str, pending: Tally) -> None:
         """Count a statement with others inside. What it does once joins `pending`."""
+        if is_idle(node, self.helpers):
+            return
         match node:
+            case Fortran2003.If_Stmt() if keeps_better(node):
+                counter = self._operations(scope, around=around)
+                _keep_better(counter, node, 0)
+                _enter(pending, node, counter.levels[0])
             case Fortran2003.If_Stmt():
                 self._if_statement(node, scope, around, pending)
             case Fortran2003.If_Construct():
@@ -324,7 +343,7 @@ class _Writer:
             self._while(head, node, control.items[0], scope)
         elif control.items[1] is None:
             raise self._refused(node, "DO CONCURRENT is not counted")
-        elif all(counts_elements(each) for each in inside_of(node)):
+        elif all(is_helping(each, self.helpers) for each in inside_of(node)):
             pass
         elif (nest := nest_at(node, self.quoted)) is not None:
             _enter(pending, head, Counter({"loop.setup": 1}))
@@ -363,26 +382,29 @@ class _Writer:
         depth = len(nest.loops)
         counter = self._operations(scope, nest.loops, nest.assigned)
         does: list[Tally] = [{} for _ in range(depth + 1)]
-        masked: Tally = {}
+        masks: list[tuple[Base, Tally]] = []
         for around, (loop, _) in enumerate(nest.headers):
             counter.bounds(walk(loop, Fortran2003.Loop_Control)[0].items[1][1], around)
         for level, each in enumerate(counter.levels):
             _enter(does[level], nest.headers[0][0], each)
-        if nest.condition is not None:
-            former = [Counter(each) for each in counter.levels]
-            counter.expression(nest.condition, depth)
-            for level, (before, after) in enumerate(zip(former, counter.levels, strict=True)):
-                _enter(does[level], nest.mask, after - before)
-        for level, statement in nest.statements:
-            if counts_elements(statement):
-                continue
-            target, _, value = statement.items
-            self._check_scalar(statement, scope)
-            former = [Counter(each) for each in counter.levels]
-            counter.assign(target, value, level)
-            for at, (before, after) in enumerate(zip(former, counter.levels, strict=True)):
-                inside = at == depth and nest.condition is not None
-                _enter(masked if inside else does[at], statement, after - before)
+        for mask, group in groupby(nest.statements, key=lambda each: each[1]):
+            outside = counter.seen()
+            if mask is not None:
+                masks.append((mask, {}))
+                former = _copied(counter)
+                counter.expression(condition_of(mask), depth)
+                for at, more in _added(counter, former):
+                    _enter(does[at], mask, more)
+                outside = counter.seen()
+            for level, _, statement in group:
+                if is_helping(statement, self.helpers):
+                    continue
+                former = _copied(counter)
+                self._step_of(counter, statement, level, scope)
+                for at, more in _added(counter, former):
+                    _enter(does[at] if mask is None or at < depth else masks[-1][1], statement, more)
+            if mask is not None:
+                counter.forget(outside, depth)
         for at, each in does[0].items():
             pending.setdefault(at, Counter()).update(each)
         for level, (loop, entry) in enumerate(nest.headers, start=1):
@@ -390,10 +412,24 @@ class _Writer:
             if level < depth:
                 _enter(does[level], nest.headers[level][0], Counter({"loop.setup": 1}))
             self._add(self.after, last_of(entry), self._counter(does[level]))
-        if masked and isinstance(nest.mask, Fortran2003.If_Stmt):
-            self._opened(nest.mask, masked)
-        elif masked:
-            self._add(self.after, last_of(nest.mask.content[0]), self._counter(masked))
+        for mask, tally in masks:
+            self._masked(mask, tally)
+
+    def _step_of(self, counter: Operations, statement: Base, level: int, scope: NameTable) -> None:
+        """Count a statement of a nest at its level."""
+        if keeps_better(statement):
+            _keep_better(counter, statement, level)
+            return
+        target, _, value = statement.items
+        self._check_scalar(statement, scope)
+        counter.assign(target, value, level)
+
+    def _masked(self, mask: Base, does: Tally) -> None:
+        """Count what is done where the condition of an IF holds."""
+        if does and isinstance(mask, Fortran2003.If_Stmt):
+            self._opened(mask, does)
+        elif does:
+            self._add(self.after, last_of(mask.content[0]), self._counter(does))
 
     def _operations(
         self, scope: NameTable, loops: Sequence[str] = (), assigned: Mapping[str, int] | None = None, around: str = ""
@@ -431,6 +467,24 @@ class _Writer:
     def _refused(self, node: Base, why: str) -> PredictionError:
         at = begin_of(node)
         return PredictionError(f"{why}.", where=f"{self.name}:{at}", why=self.lines[at - 1].strip() if at else "")
+
+
+def _keep_better(counter: Operations, node: Base, level: int) -> None:
+    """Count a step of MAXLOC or MINLOC: a comparison, as for MAXVAL. That of places only makes the answer that of one
+    processor."""
+    pair = pair_of(node)
+    for each in pair:
+        counter.expression(each, level)
+    counter.levels[level].update(operations(counter.scope.type_of(pair[0]), "cmp"))
+
+
+def _copied(counter: Operations) -> list["Counter[str]"]:
+    return [Counter(each) for each in counter.levels]
+
+
+def _added(counter: Operations, former: Sequence["Counter[str]"]) -> list[tuple[int, "Counter[str]"]]:
+    """What was counted since then, by level."""
+    return [(at, late - early) for at, (late, early) in enumerate(zip(counter.levels, former, strict=True))]
 
 
 def _enter(tally: Tally, node: Base, does: "Counter[str]") -> None:

@@ -60,6 +60,16 @@ class Operations:
         self.loaded: set[tuple[int, str]] = set()
         self.addressed: set[tuple[int, object]] = set()
 
+    def seen(self) -> tuple[set[tuple[int, str]], set[tuple[int, object]]]:
+        """What is loaded, and what is addressed so far."""
+        return set(self.loaded), set(self.addressed)
+
+    def forget(self, former: tuple[set[tuple[int, str]], set[tuple[int, object]]], level: int) -> None:
+        """Behind a condition nothing is certain of what was done at a level since then, under it."""
+        loaded, addressed = former
+        self.loaded = {each for each in self.loaded if each in loaded or each[0] < level}
+        self.addressed = {each for each in self.addressed if each in addressed or each[0] < level}
+
     def level(self, node: Base, used: int) -> int:
         """Where the value of an expression is computed that is used at a level."""
         if not used or not self.invariant or self._acts(node):
@@ -92,7 +102,7 @@ class Operations:
                     self.expression(each, used)
                 return
             case Fortran2003.Part_Ref() | Fortran2003.Function_Reference() | Fortran2003.Structure_Constructor():
-                count["call"] += 1
+                count["call"] += not is_pair(node)
                 for each in _subscripts(node):
                     self.expression(each, used)
                 return
@@ -154,6 +164,8 @@ class Operations:
                 found = self.scope.entity(str(node))
                 return str(node).lower() in _VALUES or (found is not None and found.known)
             case Fortran2003.Part_Ref() | Fortran2003.Function_Reference() | Fortran2003.Structure_Constructor():
+                return False
+            case Fortran2003.Data_Ref():
                 return False
             case Fortran2003.Intrinsic_Function_Reference():
                 name, arguments = called(node)
@@ -285,7 +297,9 @@ class Operations:
         self.addressed.add(key)
         if any(atom == index for form in forms for atom, _ in form[0]):
             self.levels[at]["index.1d"] += 1
-        if at:
+        start = at - 1, ("start", *key[1])
+        if at and start not in self.addressed:
+            self.addressed.add(start)
             self._index(len(forms), at - 1)
             for each in subscripts:
                 if not self._is_offset(each):
@@ -318,6 +332,11 @@ class Operations:
 def is_own_bound(node: Any) -> bool:
     """Whether an expression is the first or last subscript of what a processor owns."""
     return any(_OWN.search(str(each).lower()) for each in walk(node, Fortran2003.Name))
+
+
+def is_pair(node: Any) -> bool:
+    """Whether an expression makes a pair of a value and its place, for MAXLOC or MINLOC."""
+    return hasattr(node, "items") and str(node.items[0]).lower().startswith("esp_pair_")
 
 
 def _counting(node: Base) -> Base | None:

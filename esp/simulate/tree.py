@@ -1,43 +1,35 @@
 """Statements of a parsed Fortran text: where they stand, what is inside them, which loops are a nest."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from fparser.two import Fortran2003
-from fparser.two.utils import Base, walk
+from fparser.two.utils import Base, BinaryOpBase, walk
 from msgspec import Struct
+
+from esp.simulate.operations import is_pair
+from esp.simulate.scope import called
 
 RUNTIME = "esp_"
 """What names of the run-time library begin with: it counts by itself."""
 LOOPS = (Fortran2003.Block_Nonlabel_Do_Construct, Fortran2003.Block_Label_Do_Construct)
-_PLACE = re.compile(r"at_\d+")
 
 
 class LoopNest(Struct, frozen=True, kw_only=True):
-    """Loops directly inside each other, with assignments; a condition around those of the innermost."""
+    """Loops directly inside each other, with assignments, some of those of the innermost under a condition."""
 
     loops: tuple[str, ...]
     headers: tuple[tuple[Any, Any], ...]
     """The DO statement, and the statement behind which an iteration begins."""
-    statements: tuple[tuple[int, Any], ...]
-    """Level and assignment."""
+    statements: tuple[tuple[int, Any, Any], ...]
+    """Level, the IF around it or None, and what it is: an assignment, or an IF that keeps the better of two places."""
     assigned: Mapping[str, int]
-    mask: Any = None
-
-    @property
-    def condition(self) -> Any:
-        """The condition of the mask."""
-        if self.mask is None:
-            return None
-        return self.mask.items[0] if isinstance(self.mask, Fortran2003.If_Stmt) else self.mask.content[0].items[0]
 
 
 def nest_at(node: Base, apart: Collection[int]) -> LoopNest | None:
     """The nest that begins with a DO construct, if it is one. `apart`: lines with statements of their own, which are in
     no nest with what is around them."""
     loops, headers, statements = [], [], []
-    mask = None
     level = 0
     at: Base | None = node
     while at is not None:
@@ -54,37 +46,61 @@ def nest_at(node: Base, apart: Collection[int]) -> LoopNest | None:
             return None
         if any(begin_of(each) in apart for each in inside):
             return None
-        if not inner and len(others) == 1 and (assigned := _masked(others[0])) is not None:
-            mask = others[0]
-            if asks_library(mask):
+        for each in others:
+            found = _step_of(each, innermost=not inner)
+            if found is None:
                 return None
-            statements += [(level, each) for each in assigned]
-            break
-        if any(not isinstance(each, Fortran2003.Assignment_Stmt) for each in others):
-            return None
-        statements += [(level, each) for each in others]
+            statements += [(level, mask, step) for mask, step in found]
         at = inner[0] if inner else None
     targets = {
-        str(each.items[0]).lower(): number for number, each in statements if isinstance(each.items[0], Fortran2003.Name)
+        str(_assignment_of(each).items[0]).lower(): number
+        for number, _, each in statements
+        if isinstance(_assignment_of(each).items[0], Fortran2003.Name)
     }
-    return LoopNest(
-        loops=tuple(loops), headers=tuple(headers), statements=tuple(statements), assigned=targets, mask=mask
-    )
+    return LoopNest(loops=tuple(loops), headers=tuple(headers), statements=tuple(statements), assigned=targets)
+
+
+def condition_of(mask: Base) -> Any:
+    """The condition of an IF."""
+    return mask.items[0] if isinstance(mask, Fortran2003.If_Stmt) else mask.content[0].items[0]
+
+
+def _assignment_of(step: Base) -> Any:
+    return step.items[1] if isinstance(step, Fortran2003.If_Stmt) else step
+
+
+def _step_of(node: Base, *, innermost: bool) -> list[tuple[Any, Any]] | None:
+    """The assignments of a statement in a nest, each with the IF around it; None: it belongs to no nest."""
+    if isinstance(node, Fortran2003.Assignment_Stmt) or keeps_better(node):
+        return [(None, node)]
+    if not innermost or (assigned := _masked(node)) is None or asks_library(condition_of(node)):
+        return None
+    return [(node, each) for each in assigned]
 
 
 def _masked(node: Base) -> list[Base] | None:
     """The assignments under a condition without ELSE."""
     if isinstance(node, Fortran2003.If_Stmt):
+        node.items[1].item = node.item
         return [node.items[1]] if isinstance(node.items[1], Fortran2003.Assignment_Stmt) else None
     if not isinstance(node, Fortran2003.If_Construct):
         return None
     parts = parts_of(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
     inside = parts[0][1]
-    return (
-        list(inside)
-        if len(parts) == 1 and all(isinstance(each, Fortran2003.Assignment_Stmt) for each in inside)
-        else None
-    )
+    plain = all(isinstance(each, Fortran2003.Assignment_Stmt) or keeps_better(each) for each in inside)
+    return list(inside) if len(parts) == 1 and plain else None
+
+
+def keeps_better(node: Base) -> bool:
+    """Whether a statement is a step of MAXLOC or MINLOC: it keeps a value and its place where it is better."""
+    if not isinstance(node, Fortran2003.If_Stmt) or not isinstance(node.items[1], Fortran2003.Assignment_Stmt):
+        return False
+    return is_pair(node.items[1].items[2])
+
+
+def pair_of(node: Base) -> list[Base]:
+    """Value and place that a step of MAXLOC or MINLOC looks at."""
+    return list(node.items[1].items[2].items[1].items)
 
 
 def asks_library(node: Base) -> bool:
@@ -92,9 +108,36 @@ def asks_library(node: Base) -> bool:
     return any(str(each).lower().startswith(RUNTIME) for each in walk(node, Fortran2003.Name))
 
 
-def counts_elements(node: Base) -> bool:
-    """Whether a statement of a node program only says how many elements a temporary has so far."""
-    return isinstance(node, Fortran2003.Assignment_Stmt) and _PLACE.fullmatch(str(node.items[0]).lower()) is not None
+def is_helping(node: Base, helpers: Collection[str]) -> bool:
+    """Whether an assignment only serves the emission of a node program: it sets one of the `helpers`, or joins what
+    one of them kept."""
+    if not isinstance(node, Fortran2003.Assignment_Stmt):
+        return False
+    target, _, value = node.items
+    target = target.items[0] if isinstance(target, Fortran2003.Part_Ref) else target
+    operands = list(value.items) if isinstance(value, BinaryOpBase) else []
+    if isinstance(value, Fortran2003.Intrinsic_Function_Reference):
+        operands = called(value)[1]
+    names = [each for each in (target, value, *operands) if isinstance(each, Fortran2003.Name)]
+    return any(str(each).lower() in helpers for each in names)
+
+
+def is_idle(node: Base, helpers: Collection[str]) -> bool:
+    """Whether nothing is computed under a condition that the run-time library decides: there is input, output or
+    messages alone."""
+    if isinstance(node, Fortran2003.If_Stmt):
+        return asks_library(node.items[0]) and not _computes(node.items[1], helpers)
+    if not isinstance(node, Fortran2003.If_Construct) or not asks_library(node.content[0]):
+        return False
+    return not any(
+        _computes(each, helpers) for each in walk(node, (Fortran2003.Assignment_Stmt, Fortran2003.Call_Stmt))
+    )
+
+
+def _computes(node: Base, helpers: Collection[str]) -> bool:
+    if isinstance(node, Fortran2003.Assignment_Stmt):
+        return not is_helping(node, helpers)
+    return isinstance(node, Fortran2003.Call_Stmt) and not is_runtime_call(node)
 
 
 def index_of(node: Base) -> str:

@@ -7,6 +7,7 @@ machine that may be another one than the prediction knows (`--truth`); messages 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from msgspec import Struct
@@ -25,13 +26,15 @@ from esp.simulate.instrument import BOUND, Compiler, Instrumented, instrumented
 from esp.tools import tool
 from esp.validate.answer import difference
 from esp.validate.blocks import Blocks
+from esp.validate.counts import undecided_of
+from esp.validate.flow import lines_text
 from esp.validate.given import NOTHING, GivenInput
 from esp.validate.job import Job, Validation, check_processors
 from esp.validate.measured import source_lines
 from esp.validate.serial import Serial
 from esp.validate.simgrid import FLAGS, MOST, TOOLS, interconnect, law_of, network_of, place_of
 from interpreter.engine import interpret
-from interpreter.result import Result
+from interpreter.result import Assumption, Result
 from interpreter.setting import Setting
 from sag.machine import Machine
 from sag.scenario import export
@@ -48,6 +51,8 @@ CLOSE = 0.01
 """Error of the time from which on it is a fault."""
 _DATA = frozenset(("bound", "branch", "call", "extrapolated", "mask", "unmodelled", "while"))
 """Assumptions about what the program does, not about the machine."""
+_CONDITIONS = "W203"
+"""The warning that conditions in a loop differ: what they guard is charged for all iterations."""
 NEVER_COUNTED = frozenset(("guard", "call"))
 """Operations for which the text of a node program is no measure: its guards belong to emission, and calls of the
 source are no longer there."""
@@ -94,12 +99,16 @@ def compared(
         setting = replace(setting, io=False, timed=False, force_unroll=True)
         return interpret(stages.node_program, stages.graph, machine, setting)
 
-    predicted, _ = api.interpreted(stages, walked, attempt)
+    predicted, computed = api.interpreted(stages, walked, attempt)
+    unknown, undecided = undecided_of(stages, walked, predicted, computed)
+    notes = {each.code for each in stages.node_program.notes}
     procs = program.emission.procs
     wanted: dict[str, float] = defaultdict(float)
     for each in predicted.counts.of():
         _, _, operation = each.figure.path.rpartition("processor.")
-        if each.paid == "computation" and operation != each.figure.path:
+        # The steps of iterations that others execute are overhead, but steps all the same.
+        is_step = operation == "loop.iteration"
+        if (each.paid == "computation" or is_step) and operation != each.figure.path:
             wanted[operation] += each.mean * procs
     executed: Counter[str] = Counter()
     for rank in range(procs):
@@ -118,7 +127,9 @@ def compared(
         predicted_s=float(np.max(predicted.per_processor.end_s)),
         executed_s=run.execution.time_s,
         difference="" if expected is None else difference(expected, run.execution.answer),
-        assumes=any(each.code in _DATA for each in predicted.assumptions),
+        assumes=bool(undecided) or _CONDITIONS in notes or any(each.code in _DATA for each in predicted.assumptions),
+        undecided=undecided,
+        unknown=unknown,
     )
 
 
@@ -130,7 +141,7 @@ def faults(found: Sequence["CountedRun"], is_same_machine: bool) -> tuple[str, .
         if each.difference:
             problems.append(f"{where} the answer differs: {each.difference}.")
         for (predicted, counted), what in ((each.messages, "messages"), (each.bytes, "bytes")):
-            if predicted != counted:
+            if predicted != counted and not each.undecided:
                 problems.append(f"{where} {counted} {what} are sent, and {predicted} are predicted.")
         wrong = [row.operation for row in each.other if row.operation.startswith(FLOATING)]
         if wrong and not each.assumes:
@@ -142,9 +153,16 @@ def faults(found: Sequence["CountedRun"], is_same_machine: bool) -> tuple[str, .
 
 def remarks(found: Sequence["CountedRun"]) -> tuple[str, ...]:
     """What explains differences."""
+    told: dict[str, None] = {}
     if any(each.assumes and each.other for each in found):
-        return ("Operations may differ: data decide what the program does, and the prediction assumes it.",)
-    return ()
+        told["Operations may differ: data decide what the program does, and the prediction assumes it."] = None
+    excused = [each for each in found if each.excused]
+    if excused:
+        where = lines_text(frozenset[int]().union(*(each.undecided for each in excused)))
+        told[f"The messages of {where} may differ from the prediction: the flow depends on data."] = None
+    for each in excused:
+        told |= dict.fromkeys(f"- {assumption.text}" for assumption in each.unknown)
+    return tuple(fill(each, 80, subsequent_indent="  " * each.startswith("-")) for each in told)
 
 
 class RunCounts(Struct, frozen=True, kw_only=True, eq=False):
@@ -191,6 +209,15 @@ class CountedRun(Struct, frozen=True, kw_only=True):
     """Of the answer."""
     assumes: bool = False
     """Whether the prediction assumes something that data decide."""
+    undecided: frozenset[int] = frozenset()
+    """Source lines that run as often as data decide: their messages may be others."""
+    unknown: tuple[Assumption, ...] = ()
+    """What the prediction assumes of them."""
+
+    @property
+    def excused(self) -> bool:
+        """Whether other messages are sent than predicted, as they may be."""
+        return bool(self.undecided) and (self.messages[0], self.bytes[0]) != (self.messages[1], self.bytes[1])
 
     @property
     def error(self) -> float:
@@ -282,6 +309,7 @@ def counted_program(
         Compiler(invariant=options.on("invariant"), strength=options.on("strength")),
         file=main,
         only=inner,
+        helpers=emission.helpers,
     )
     files = {**emission.files, main: text.text, "esp_simulation.f90": _headed(emission, RUNTIME.read_text())}
     write(replace(emission, files=files), folder, like)

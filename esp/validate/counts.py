@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from aag.graph.aau import walk
 from esp import api
+from esp.computed import Computed
 from esp.validate.flow import undecided_lines
 from esp.validate.guesses import lines_by_contents
 from interpreter.engine import interpret
@@ -52,16 +53,31 @@ def predicted(source: api.Source, system: System, request: api.Request) -> Predi
         return interpret(stages.node_program, stages.graph, machine, setting, tally), tally
 
     (found, tally), computed = api.interpreted(stages, request, attempt)
+    unknown, undecided = undecided_of(stages, request, found, computed)
+    told = tuple(each for each in found.assumptions if each.code == "while" and each not in unknown)
+    return PredictedCounts(tally.counts, unknown, undecided, told)
+
+
+def undecided_of(
+    stages: api.Stages, request: api.Request, found: Result, computed: Computed
+) -> tuple[tuple[Assumption, ...], frozenset[int]]:
+    """What a prediction assumes of the way that a run takes, and the lines that run as often as data decide.
+
+    Args:
+        stages: the program.
+        request: for what it is predicted.
+        found: the prediction.
+        computed: what it had to compute for that.
+    """
     known = (*found.assumptions, *computed.assumptions)
     unknown = tuple(each for each in known if _is_of_flow(each, request))
-    told = tuple(each for each in found.assumptions if each.code == "while" and each not in unknown)
     undecided = undecided_lines(stages.graph, unknown, computed.taken)
     layouts = stages.node_program.layouts
     if chosen := lines_by_contents(stages.node_program.unit, layouts.guessed):
         undecided |= chosen
         notes = (each for each in layouts.notes if each.code == "W214")
         unknown += tuple(Assumption(code="contents", text=each.message, span=each.span) for each in notes)
-    return PredictedCounts(tally.counts, unknown, undecided, told)
+    return unknown, undecided
 
 
 def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:

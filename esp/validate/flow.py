@@ -75,3 +75,8 @@ def _is_left(aau: AAU, leave: Seq) -> bool:
 
 def _lines(body: Path) -> set[int]:
     return {each.span.line for each in walk(body)}
+
+
+def lines_text(lines: frozenset[int]) -> str:
+    """``lines 3, 5``."""
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, sorted(lines)))}"

@@ -19,6 +19,7 @@ from esp.building import build, compiler_of_mpi, emitted, launcher_of_mpi, write
 from esp.tools import call, tool
 from esp.validate.answer import difference, unsteady_items
 from esp.validate.counts import Counts, PredictedCounts, counted, predicted
+from esp.validate.flow import lines_text
 from esp.validate.given import NOTHING, GivenInput
 from esp.validate.job import Job, Validation, check_processors, computed_names
 from esp.validate.serial import Serial
@@ -158,7 +159,7 @@ def faults(outcomes: Sequence[Executed]) -> tuple[str, ...]:
         if each.difference
     ]
     if wrong := frozenset[int]().union(*(each.wrong for each in outcomes)):
-        found.append(f"the messages of {_named(wrong)} differ from the prediction.")
+        found.append(f"the messages of {lines_text(wrong)} differ from the prediction.")
     return tuple(found)
 
 
@@ -176,7 +177,7 @@ def remarks(outcomes: Sequence[Executed]) -> tuple[str, ...]:
             "if the values differ, messages differ"
         ] = None
     if may := frozenset[int]().union(*(each.excused for each in outcomes)):
-        told[f"the messages of {_named(may)} may differ from the prediction: the flow depends on data."] = None
+        told[f"the messages of {lines_text(may)} may differ from the prediction: the flow depends on data."] = None
     for each in (each for outcome in outcomes if outcome.wrong for each in outcome.predicted.told):
         trips = f"TRIPS_{each.span.line}" if each.span is not None else "the trip count"
         told[f"- {each.text}; if the program runs it otherwise, {trips} is wrong and messages differ"] = None
@@ -185,7 +186,3 @@ def remarks(outcomes: Sequence[Executed]) -> tuple[str, ...]:
         if each.code == "while" and each.span is not None:
             told[f"- --set TRIPS_{each.span.line}=N gives its real trip count; then the messages must agree"] = None
     return tuple(fill(each, 80, subsequent_indent="  " * each.startswith("-")) for each in told)
-
-
-def _named(lines: frozenset[int]) -> str:
-    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, sorted(lines)))}"

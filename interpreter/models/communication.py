@@ -30,6 +30,7 @@ from interpreter.state import Run
 from sag.machine import NetworkCosts
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Leg = tuple[Stage, Ints | int]
 """A stage of a collective, and the elements of each message, or of all that are equally long."""
 
@@ -151,16 +152,24 @@ def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Seque
             destination=destination[pick],
             elements=elements[pick],
             element_bytes=phases[0].element_bytes,
-            contiguous=all(phase.contiguous for phase in phases),
             name=f"transpose {number}",
+            strided=_mean(phases),
         )
         for number, pick in exchange_steps(source, destination, run.network.node, how.algorithm)
     ]
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
 
+def _mean(phases: Sequence[Phase]) -> tuple[float, float]:
+    """The share of what several phases move that is strided at either end."""
+    weight = [float(phase.elements.sum()) for phase in phases]
+    total = sum(weight) or 1.0
+    given, taken = (sum(w * phase.strided[end] for w, phase in zip(weight, phases, strict=True)) for end in (0, 1))
+    return given / total, taken / total
+
+
 def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None, software: str) -> Pattern:
-    packing = packing_of(run, network, phase.element_bytes, contiguous=phase.contiguous)
+    packing, unpacking = (packing_of(run, network, phase.element_bytes, share) for share in phase.strided)
     return pattern(
         run,
         network,
@@ -170,20 +179,24 @@ def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None, 
         size_bytes=phase.elements * phase.element_bytes,
         element_bytes=phase.element_bytes,
         packing=packing,
+        unpacking=unpacking,
         software=software,
         together=together,
     )
 
 
-def packing_of(run: Run, network: NetworkCosts, element_bytes: int, *, contiguous: bool = False) -> Packing | None:
-    """The machine's figure per byte (0 is one, too), by counts where it describes no memory. A contiguous section is
-    sent from where it is, unless the compiler of the machine copies it all the same."""
-    if contiguous and not network.copies:
+def packing_of(run: Run, network: NetworkCosts, element_bytes: int, strided: float = 1.0) -> Packing | None:
+    """The machine's figure per byte (0 is one, too), by counts where it describes no memory. What is contiguous is
+    sent from where it is, unless the compiler of the machine copies it all the same. `strided`: the share of the
+    elements that are not."""
+    shares = {"memory.pack": strided, "memory.copy": (1.0 - strided) * network.copies}
+    fees = tuple((OVERHEAD, name, share) for name, share in shares.items() if share)
+    if not fees:
         return None
-    per_byte = network.copy_per_byte_s if contiguous else network.pack_per_byte_s
-    if run.machine.memory is not None or per_byte.any():
-        return Packing(CountColumn(((OVERHEAD, "memory.copy" if contiguous else "memory.pack", 1.0),)), 1)
-    return Packing(run.prices.of(Work(overhead=PACKING)), element_bytes)
+    if run.machine.memory is not None or network.pack_per_byte_s.any() or network.copy_per_byte_s.any():
+        return Packing(CountColumn(fees), 1)
+    share = sum(shares.values())
+    return Packing(run.prices.of(Work(overhead=tuple((name, often * share) for name, often in PACKING))), element_bytes)
 
 
 def _software(network: NetworkCosts, kind: str) -> str:
@@ -282,29 +295,35 @@ def _pack_collective(
     run: Run, network: NetworkCosts, call: CollectiveCall
 ) -> tuple[list[tuple[Cost, Ints]], list[tuple[Cost, Ints]]]:
     """Each member packs what it contributes and unpacks what it gets."""
-    packing = packing_of(run, network, call.element_bytes, contiguous=call.contiguous)
-    if packing is None or call.kind in ("reduction", "barrier", "scan") or call.members.shape[1] < 2:
-        return [], []
-    own = call.elements
-    total = own.sum(axis=1, keepdims=True)
+    result: tuple[list[tuple[Cost, Ints]], list[tuple[Cost, Ints]]] = ([], [])
+    if call.kind in ("reduction", "barrier", "scan") or call.members.shape[1] < 2:
+        return result
+    none = np.zeros(call.members.shape, dtype=np.bool_)
+    ends = (none, none) if call.strided is None else call.strided
+    for share, some in ((1.0, ends), (0.0, (~ends[0], ~ends[1]))):
+        packing = packing_of(run, network, call.element_bytes, share)
+        for side, elements in zip(result, _packed(call, *some), strict=True):
+            if packing is not None and elements.any():
+                counts = packing.of(run, elements.ravel() * call.element_bytes)
+                side.append((priced(counts), call.members.ravel()))
+    return result
+
+
+def _packed(call: CollectiveCall, given: Bools, taken: Bools) -> tuple[Ints, Ints]:
+    """How many elements members of a collective put into messages, and take out, if those are meant that some members
+    contribute: `given` where they come from, `taken` where they arrive."""
+    gives, takes = call.elements * given, call.elements * taken
+    total = takes.sum(axis=1, keepdims=True)
     root = np.arange(call.members.shape[1])[None, :] == call.root[:, None]
     match call.kind:
         case "broadcast":
-            gives, gets = own * root, np.where(root, 0, (own * root).sum(axis=1, keepdims=True))
+            return gives * root, np.where(root, 0, (takes * root).sum(axis=1, keepdims=True))
         case "gather":
-            gives, gets = own * ~root, np.where(root, total - own, 0)
-        case "scatter":
-            gives, gets = np.where(root, total - own, 0), own * ~root
-        case "concatenation":
-            gives, gets = own, total - own
+            return gives * ~root, np.where(root, total - takes, 0)
+        case "scatter":  # what members get is where they keep their own
+            return np.where(root, total - takes, 0), gives * ~root
         case _:
-            gives, gets = own, own
-    result: list[list[tuple[Cost, Ints]]] = [[], []]
-    for side, elements in zip(result, (gives, gets), strict=True):
-        if elements.any():
-            counts = packing.of(run, elements.ravel() * call.element_bytes)
-            side.append((priced(counts), call.members.ravel()))
-    return result[0], result[1]
+            return gives, total - takes
 
 
 def _entry(array: str, name: str, patterns: Sequence[Pattern]) -> CommEntry:

@@ -142,6 +142,7 @@ def dense_phase(
     delayed: Array | None,
     busy: Array,
     packing: Array | None,
+    unpacking: Array | None,
 ) -> tuple[DensePhase, Classes | None, Classes | None]:
     """The messages of a phase by processor, and the classes of those who send and who receive: from 1 on those of each
     kind of message; None: all are alike. `which`: (M,) kind of each message; what each kind costs is (S or 1, U)."""
@@ -161,7 +162,7 @@ def dense_phase(
         delayed=None if delayed is None else _spread(delayed, receives, -np.inf),
         busy=_spread(busy, sends, 0.0),
         before=None if packing is None else _spread(packing, sends, 0.0),
-        after=None if packing is None else _spread(packing, receives, 0.0),
+        after=None if unpacking is None else _spread(unpacking, receives, 0.0),
     )
     return phase, sends, receives
 

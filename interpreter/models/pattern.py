@@ -116,6 +116,7 @@ def pattern(
     size_bytes: Ints | int,
     element_bytes: int = 1,
     packing: Packing | None = None,
+    unpacking: Packing | None = None,
     combining: Work | None = None,
     software: str = "",
     together: int | None = None,
@@ -130,7 +131,8 @@ def pattern(
         destination: (M,) ranks, each once.
         size_bytes: (M,) of each message, or of all of them.
         element_bytes: Of the elements that are packed or combined.
-        packing: What sender and receiver do with each byte or element.
+        packing: What the sender does with each byte or element.
+        unpacking: What the receiver does with each.
         combining: What the receiver does with each element.
         software: The collective whose run-time software each participant runs first, if it has any.
         together: How many messages are under way at once, where phases are concurrent; None: they are not.
@@ -157,7 +159,7 @@ def pattern(
         exchanged = mutual if by_processor else mutual[:1]
     elif mutual is not None:
         kinds = kinds.apart()
-    pack = None if packing is None or not volume else packing.of(run, kinds.sizes)
+    pack, unpack = (None if each is None or not volume else each.of(run, kinds.sizes) for each in (packing, unpacking))
     combine = None
     if combining is not None:
         combine = Counts(run.prices.basis(run.prices.of(combining)), kinds.sizes[None, :] / element_bytes)
@@ -167,11 +169,11 @@ def pattern(
     blocking = network.send_model == "blocking" and together is None
     sent, received = _dues(run, wire, kinds, exchanged, blocking=blocking)
     sent += [pack] if pack is not None else []
-    received += [each for each in (pack, combine) if each is not None]
+    received += [each for each in (unpack, combine) if each is not None]
     dense = None
     participants = ends.participants() if stage is not None and not by_processor else None
     if by_processor:
-        packs = None if pack is None else pack.seconds(pack.basis.overhead)
+        before, after = (None if each is None else each.seconds(each.basis.overhead) for each in (pack, unpack))
         dense, sends, receives = dense_phase(
             run,
             source,
@@ -180,7 +182,8 @@ def pattern(
             arrive=time,
             delayed=None if link_wait is None else time + link_wait,
             busy=time if blocking else call,
-            packing=None if packs is None else shared.cut(packs, slice(None)),
+            packing=None if before is None else shared.cut(before, slice(None)),
+            unpacking=None if after is None else shared.cut(after, slice(None)),
         )
         dues: list[tuple[Counts, Index]] = [(_joined(run, sent, sends), None), (_joined(run, received, receives), None)]
         source = destination = size_bytes = np.zeros(0, np.int64)
@@ -217,7 +220,7 @@ def pattern(
         link_wait=link_wait,
         receive=receive,
         pack=_cost(kinds, pack, dense),
-        unpack=_cost(kinds, pack, dense),
+        unpack=_cost(kinds, unpack, dense),
         combine=_cost(kinds, combine, None),
         software=None if stage is None else stage[:, None],
         participants=participants,

@@ -37,6 +37,5 @@ def everybody(run: Run, kind: str, elements: int, element_bytes: int) -> Collect
         root=np.zeros(1, np.int64),
         elements=np.full_like(members, elements),
         element_bytes=element_bytes,
-        contiguous=True,
         name=kind,
     )

@@ -328,8 +328,8 @@ def phase(
         destination=np.asarray(destination, dtype=np.int64),
         elements=np.broadcast_to(np.asarray(elements, dtype=np.int64), source.shape).copy(),
         element_bytes=element_bytes,
-        contiguous=contiguous,
         name=name,
+        strided=(0.0, 0.0) if contiguous else (1.0, 1.0),
     )
 
 
@@ -341,8 +341,8 @@ def collective(kind, procs, elements, *, root=0, element_bytes=1, groups=1, cont
         root=np.full(groups, root),
         elements=np.broadcast_to(np.asarray(elements), members.shape).copy(),
         element_bytes=element_bytes,
-        contiguous=contiguous,
         name=kind,
+        strided=None if contiguous else (np.ones(members.shape, np.bool_), np.ones(members.shape, np.bool_)),
     )
 
 

@@ -47,6 +47,8 @@ class Context:
         self.procedures: list[str] = []
         self.kinds: dict[str, Kind] = {}
         self.indices: dict[str, None] = {}
+        self.helpers: set[str] = set()
+        """Variables whose values serve emission alone: nothing of the program is computed with them."""
         self._filled: dict[int, str] = {}
         self._counts: dict[str, int] = {}
 
@@ -56,6 +58,15 @@ class Context:
         """The next of stem_1, stem_2, ..."""
         self._counts[stem] = number = self._counts.get(stem, 0) + 1
         return self.names.fresh(f"{stem}${number}$own", f"{stem}_{number}")
+
+    def helper(self, stem: str) -> str:
+        """The next of stem_1, stem_2, ..., which is a helper."""
+        return self.helping(self.numbered(stem))
+
+    def helping(self, name: str) -> str:
+        """A name, noted as that of a helper."""
+        self.helpers.add(name)
+        return name
 
     def declare(self, declaration: str) -> None:
         """A declaration of the main program."""

@@ -64,11 +64,13 @@ class Nodes(Struct, frozen=True):
 
 
 class Emission(Struct, frozen=True, kw_only=True):
-    """What was written: name of the program, processors, and the text of each file."""
+    """What was written: name of the program, processors, and the text of each file. `helpers`: variables of the program
+    that only emission needs."""
 
     name: str
     procs: int
     files: Mapping[str, str]
+    helpers: frozenset[str] = frozenset()
 
 
 def emit(
@@ -113,7 +115,7 @@ def emit(
     files |= {f"esp_moves_{kind}.f90": _moves(context.kinds[kind], parts) for kind in kinds}
     files = {file: f"! {HEAD}\n{text}" for file, text in files.items()}
     files["Makefile"] = f"# {HEAD}\n{_makefile(name, kinds, program.layouts.procs, parts, links)}"
-    return Emission(name=name, procs=program.layouts.procs, files=files)
+    return Emission(name=name, procs=program.layouts.procs, files=files, helpers=frozenset(context.helpers))
 
 
 def _refuse_calls(program: NodeProgram, context: Context) -> None:

@@ -115,7 +115,7 @@ def _item(context: Context, item: Expr, line: int) -> str:
 
 def _shared(context: Context, shared: SharedValues, line: int) -> Iterator[str]:
     """One broadcast of values of several kinds."""
-    box, at = context.numbered("box"), context.numbered("at")
+    box, at = context.numbered("box"), context.helper("at")
     context.declare(f"integer(esp_byte), allocatable :: {box}(:)")
     context.declare(f"integer :: {at}")
     yield f"allocate({box}({context.spell(shared.bytes, line)}))"

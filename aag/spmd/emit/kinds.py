@@ -1,5 +1,7 @@
 """Kinds of data: each has run-time routines of its own, named by a letter and the bytes of an element (r8, c16)."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from aag.ir.expressions import Var
@@ -8,6 +10,8 @@ from aag.ir.spelling import spell, spell_type
 from aag.ir.units import SIZES, Type
 
 _LETTERS = {"real": "r", "integer": "i", "logical": "l", "complex": "c", "character": "s"}
+_COMPARED: tuple[Literal["real", "integer"], ...] = ("real", "integer")
+"""What MAXLOC and MINLOC look at."""
 _BETTER = """\
 merge(other, values, other%place /= 0 .and. (values%place == 0 .or. &
           other%value {sign} values%value .or. (other%value == values%value .and. other%place < values%place)))"""
@@ -38,6 +42,14 @@ class Kind(Struct, frozen=True):
         if self.is_pair:
             return self.type.derived.removeprefix("esp_")
         return f"{_LETTERS[self.type.base]}{self.type.bytes}"
+
+    @property
+    def compared(self) -> Type:
+        """The type of what decides which of two values is kept: of the value in a pair, else of itself."""
+        if not self.is_pair:
+            return self.type
+        name = self.name.removeprefix("pair_")
+        return next(Type(base=base, bytes=int(name[1:])) for base in _COMPARED if _LETTERS[base] == name[0])
 
     @property
     def declaration(self) -> str:

@@ -177,7 +177,7 @@ def _masked(context: Context, node: Nest, lines: list[str]) -> list[str]:
 def _copied(context: Context, node: Nest) -> Iterator[str]:
     """All right-hand sides first: count the iterations, compute into a temporary, then assign."""
     line = node.span.line
-    counter = context.numbered("at")
+    counter = context.helper("at")
     context.declare(f"integer :: {counter}")
     targets = [each for each in assigns_of(node) if _stores(each)]
     assert len(targets) == 1, "a FORALL assigns to one array"
@@ -234,7 +234,7 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
     name = context.names.of(target.name)
     before = ""
     if isinstance(target, Var) and _by_hand(context, node, target):
-        before = context.numbered("before")
+        before = context.helper("before")
         context.declare(f"{context.declared(target.name, line)} :: {before}")
         yield f"{before} = {name}"
     how = REDUCTIONS[node.reduce]

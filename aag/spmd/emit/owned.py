@@ -12,7 +12,7 @@ from aag.spmd.nodes import Nest, OwnedLoop
 def owned_loop(context: Context, node: OwnedLoop) -> Iterator[str]:
     """The loop; every processor walks all iterations and knows whose turn it is."""
     line = node.span.line
-    turn = context.names.fresh("turn$own", "turn")
+    turn = context.helping(context.names.fresh("turn$own", "turn"))
     layout = context.layouts.arrays[node.home.array]
     home = context.names.subscripts(node.home.subscripts)
     context.declare(f"integer :: {turn}")
@@ -37,13 +37,13 @@ def _turns(context: Context, array: str, line: int) -> str:
 
 def _step(context: Context) -> str:
     """The variable that counts the iterations of a loop; all loops share it, as none is inside another."""
-    return context.names.fresh("step$own", "step")
+    return context.helping(context.names.fresh("step$own", "step"))
 
 
 def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Iterator[str]:
     line, count = node.span.line, len(node.needs)
-    arrives, source, lengths = (context.numbered(each) for each in ("arrives", "source", "lengths"))
-    box, at, sender = (context.numbered(each) for each in ("box", "at", "sender"))
+    arrives, source, at = (context.helper(each) for each in ("arrives", "source", "at"))
+    box, sender, lengths = (context.numbered(each) for each in ("box", "sender", "lengths"))
     step = _step(context)
     kinds = [context.kind(need.reference.array, line) for need in node.needs]
     bytes_of = [context.type_of(need.reference.array).bytes for need in node.needs]

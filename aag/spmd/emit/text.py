@@ -15,7 +15,12 @@ def indented(lines: Iterable[str], times: int = 1) -> Iterator[str]:
 
 def folded(lines: Iterable[str]) -> str:
     """The text of a source file, every line short enough for every compiler."""
-    return "\n".join(part for line in lines for part in _fold(line)) + "\n"
+    return "\n".join(short(lines)) + "\n"
+
+
+def short(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, those that are too long for some compiler continued."""
+    return (part for line in lines for part in _fold(line))
 
 
 def comment(text: str) -> str:

@@ -256,6 +256,13 @@ def test_a_forall_that_reads_what_it_writes_goes_through_a_temporary(work):
     }
 
 
+def test_where_conditions_differ_each_is_an_if_of_its_own(work):
+    """Nothing is chosen or loaded that an IF would leave alone."""
+    body = "do i = 1, n\n s = y(i)*2\n if (s > 0) then\n x(i) = s\n else\n x(i) = -s\n end if\n end do"
+    conditions, values = {"r8.cmp": 2, "logical": 1}, {"r8.mul": 1, "assign": 1, "r8.add": 1}
+    assert work(body)["loop i"] == {**conditions, **values, "load": 1, "store": 2, "index.1d": 2}
+
+
 def test_overhead_of_a_share_and_of_a_guard(graph_of):
     def overhead(body):
         nest = next(each for each in g.walk(graph_of(body).body) if isinstance(each, g.IterD))

@@ -5,6 +5,8 @@ from collections import Counter
 
 import pytest
 
+from aag.budget import Allowance, Budget
+from aag.source import parsing
 from esp.errors import PredictionError
 from esp.simulate.instrument import Compiler, instrumented
 
@@ -215,6 +217,31 @@ def test_what_cannot_be_counted_is_named(statement, says):
     with pytest.raises(PredictionError, match=says) as problem:
         instrumented(text, PLAIN, "it.f90")
     assert problem.value.where == "it.f90:5"
+
+
+def test_a_text_is_read_whatever_was_read_before(tmp_path, monkeypatch):
+    """What readings of the source left of their budget is not what a node program may cost."""
+    monkeypatch.setattr(parsing._count, "budget", Budget(0))
+    found = counted(program("  integer :: i", "  i = 1\n  i = i + 1"), tmp_path)
+    assert found == {"assign": 2, "int.add": 1}
+
+
+def test_too_intricate_expressions_are_named(monkeypatch):
+    monkeypatch.setattr(parsing, "READINGS", Allowance(100, 0))
+    with pytest.raises(PredictionError, match="too intricate"):
+        instrumented(program("  integer :: i", "  i = ((((1 + 2) * 3) + 4) * 5) + 6"), PLAIN)
+
+
+def test_what_is_written_anew_is_no_longer_than_a_line_may_be(tmp_path):
+    """An IF statement becomes a construct, a DO WHILE a loop with EXIT: in one line each."""
+    condition = " .or. &\n      ".join(f"number_{each} == {each} * number_{each} + 1" for each in range(1, 9))
+    names = ", ".join(f"number_{each} = 0" for each in range(1, 9))
+    text = program(
+        f"  integer :: i\n  integer :: {names}",
+        f"  i = 0\n  if ({condition}) i = 2\n  do while (i < 3 .or. {condition})\n    i = i + 1\n  end do",
+    )
+    assert max(map(len, instrumented(text, PLAIN).text.splitlines())) <= 132
+    assert counted(text, tmp_path)["int.cmp"] == 8 + 4 * 9
 
 
 def test_what_is_no_fortran_is_named():

@@ -86,15 +86,20 @@ contains
     do i = first, last
       pool(bytes * (i - 1) + 1:bytes * i) = transfer(a(plan%slot_place(i)), pool, bytes)
     end do
-    call esp_simulation_packs(plan%slot_place(first:last), bytes) !simulated
-    call esp_collect(plan, bytes, pool)
     if (plan%collective == esp_scatter) then
+      if (plan%column == plan%root) call packs_of_others(plan) !simulated
+      call esp_collect(plan, bytes, pool)
+      if (plan%column /= plan%root) call esp_simulation_packs(plan%mine_place, bytes, plan%owned) !simulated
       do i = first, last
         a(plan%slot_place(i)) = transfer(pool(bytes * (i - 1) + 1:bytes * i), a(1))
       end do
       return
     end if
+    if (plan%collective /= esp_gather .or. plan%column /= plan%root) & !simulated
+        call esp_simulation_packs(plan%mine_place, bytes, plan%owned) !simulated
+    call esp_collect(plan, bytes, pool)
     if (plan%collective == esp_gather .and. plan%column /= plan%root) return
+    call packs_of_others(plan) !simulated
     do column = 0, plan%columns - 1
       if (column == plan%column) cycle
       do i = plan%slot(column) + 1, plan%slot(column + 1)
@@ -102,6 +107,18 @@ contains
       end do
     end do
   end subroutine collected
+
+  ! What other members have in a collective is packed or unpacked here, of each by itself. !simulated
+  subroutine packs_of_others(plan) !simulated
+    type(esp_plan), intent(in) :: plan !simulated
+    integer :: column, first, last !simulated
+    do column = 0, plan%columns - 1 !simulated
+      if (column == plan%column) cycle !simulated
+      first = plan%slot(column) + 1 !simulated
+      last = plan%slot(column + 1) !simulated
+      call esp_simulation_packs(pack(plan%slot_seen(first:last), plan%slot_place(first:last) > 0), bytes) !simulated
+    end do !simulated
+  end subroutine packs_of_others !simulated
 
   ! Combine one value of each processor along some axes of a grid; all of them get the result.
   subroutine esp_reduce_@KIND@(op, map, axes, line, value)

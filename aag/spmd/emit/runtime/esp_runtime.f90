@@ -84,6 +84,10 @@ module esp_runtime
     ! Of my group: how many processors, my place among them and that of the one with the lowest rank.
     integer :: columns = 0, column = 0, root = 0
     integer, allocatable :: members(:), slot(:), slot_place(:)
+    ! Where I have what I contribute to a collective, and all that I own. !simulated
+    integer, allocatable :: mine_place(:), owned(:) !simulated
+    ! Where what I get would be if all that is no overlap area, input or output went to a buffer. !simulated
+    integer, allocatable :: from_seen(:), slot_seen(:) !simulated
   end type esp_plan
 
   ! Which elements crossed, and when they were written, in a sequential loop whose owners take turns.
@@ -807,6 +811,8 @@ contains
     integer :: i, k, n, source, destination, index(most_axes), at(most_axes), axis, column
     integer(esp_long) :: code, size_of
     integer, allocatable :: from(:), to(:), place(:), columns(:), arrival(:), reference(:)
+    integer, allocatable :: seen(:), others(:), firsts(:) !simulated
+    integer(esp_long), allocatable :: keys(:) !simulated
     call order(plan%wanted)
     call once(plan%wanted)
     n = plan%wanted%count
@@ -870,6 +876,26 @@ contains
       end do
       plan%slot(column + 1) = k
     end do
+    plan%mine_place = pack(place, columns == plan%column) !simulated
+    seen = arrival !simulated
+    do i = 1, n !simulated
+      if (plan%collective == esp_gather .or. plan%collective == esp_scatter) exit !simulated
+      if (plan%order == esp_by_direction .and. plan%collective == esp_no_collective) exit !simulated
+      if (to(i) /= esp_me .and. columns(i) < 0) cycle !simulated
+      call index_of(plan%map, mod(plan%wanted%item(i) / references, size_of), index) !simulated
+      seen(i) = place_in_buffer(plan, index(:plan%map%rank)) !simulated
+    end do !simulated
+    if (allocated(plan%from_seen)) deallocate(plan%from_seen) !simulated
+    call messages(plan, to == esp_me .and. from /= esp_me, from, seen, reference, .false., & !simulated
+                  k, others, keys, firsts, plan%from_seen) !simulated
+    plan%slot_seen = [integer ::] !simulated
+    do column = 0, plan%columns - 1 !simulated
+      plan%slot_seen = [plan%slot_seen, pack(seen, columns == column)] !simulated
+    end do !simulated
+    if (.not. allocated(plan%owned)) then !simulated
+      call esp_owned(plan%map, plan%owned, k) !simulated
+      plan%owned = plan%owned(:k) !simulated
+    end if !simulated
     plan%ready = .true.
   end subroutine esp_end
 
@@ -1113,12 +1139,12 @@ contains
       if (sends) then
         at = bytes * (plan%to_first(i) - 1) + 1
         length = bytes * (plan%to_first(i + 1) - plan%to_first(i))
-        call esp_simulation_packs(plan%to_place(plan%to_first(i):plan%to_first(i + 1) - 1), bytes) !simulated
+        call esp_simulation_packs(plan%to_place(plan%to_first(i):plan%to_first(i + 1) - 1), bytes, plan%owned) !simulated
         call esp_send(out(at), length, plan%to(i))
         i = i + 1
       else
         call arrived(request(j), plan%from(j), bytes * (plan%from_first(j + 1) - plan%from_first(j)))
-        call esp_simulation_packs(plan%from_place(plan%from_first(j):plan%from_first(j + 1) - 1), bytes) !simulated
+        call esp_simulation_packs(plan%from_seen(plan%from_first(j):plan%from_first(j + 1) - 1), bytes) !simulated
         j = j + 1
       end if
     end do

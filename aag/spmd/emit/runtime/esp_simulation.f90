@@ -70,8 +70,9 @@ contains
   end subroutine esp_simulation_after
 
   ! What packing and combining take is part of the predicted computation.
-  subroutine esp_simulation_packs(place, bytes)
+  subroutine esp_simulation_packs(place, bytes, owned)
     integer, intent(in) :: place(:), bytes
+    integer, intent(in), optional :: owned(:)
   end subroutine esp_simulation_packs
 
   subroutine esp_simulation_combines(type, operation, count)

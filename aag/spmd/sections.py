@@ -1,0 +1,123 @@
+"""Where the elements of messages lie in memory: one after the other, or strided, so that they are packed.
+
+A section is contiguous if it has all of the first dimensions, consecutive indices of the next and a single one of the
+others. A processor stores what it owns in the order of its own indices; what it gets is stored in the order of the
+subscripts.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aag.spmd.relation import Relation, RelationComponent
+from aag.spmd.vector import Ints
+
+Bools = NDArray[np.bool_]
+OWNED, STORED = 0, 1
+"""The two numberings of indices: by who owns them, by subscript."""
+
+
+def strided(relation: Relation, pattern: str, destination: Ints, source: Ints | None = None) -> tuple[Bools, Bools]:
+    """Whether what messages carry is strided where it comes from, and where it arrives.
+
+    Args:
+        relation: what moves.
+        pattern: of the operation.
+        destination: (M,) who receives; without sources, who has a section of a collective.
+        source: (M,) who sends.
+    """
+    layout = relation.layout
+    spans = np.ones((2, destination.size, layout.rank), dtype=np.int64)
+    dense = np.ones((2, destination.size, layout.rank), dtype=np.bool_)
+    for component in relation.components:
+        if component.dims:
+            span, full = _found(component, relation, destination, source)
+            for side in (OWNED, STORED):
+                spans[side][:, component.dims] = span[:, :, side]
+                dense[side][:, component.dims] = full[:, side, None] | (span[:, :, side] == 1)
+    owned = layout.local_extents(destination if source is None else source)
+    return (
+        ~_contiguous(spans[OWNED], dense[OWNED], owned),
+        ~_contiguous(spans[STORED], dense[STORED], _stored(relation, pattern, destination)),
+    )
+
+
+def _stored(relation: Relation, pattern: str, destination: Ints) -> Ints:
+    """How many indices of each dimension there are in what receivers store: an overlap area, the whole array where it
+    is for input or output, else a buffer as large as the box of what they need."""
+    layout = relation.layout
+    if pattern == "overlap_shift":
+        return layout.local_extents(destination)
+    extents = np.tile(np.array(layout.extents, dtype=np.int64), (destination.size, 1))
+    if pattern not in ("gather", "scatter"):
+        for component in relation.components:
+            if component.dims:
+                extents[:, component.dims] = _found(component, relation, destination, None)[0][:, :, STORED]
+    return extents
+
+
+def _contiguous(spans: Ints, dense: Bools, extents: Ints) -> Bools:
+    """Whether sections are contiguous: by message and dimension their spans, whether they have all in between, and how
+    many indices there are."""
+    found = np.ones(len(spans), dtype=np.bool_)
+    whole = np.ones(len(spans), dtype=np.bool_)
+    for span, all_between, extent in zip(spans.T, dense.T, extents.T, strict=True):
+        found &= np.where(whole, all_between, span == 1)
+        whole &= all_between & (span == extent)
+    return found
+
+
+def _found(
+    component: RelationComponent, relation: Relation, destination: Ints, source: Ints | None
+) -> tuple[Ints, Bools]:
+    """For each message the spans (M, dims, 2) in the dimensions of a component, and whether all in between moves."""
+    wanted = _codes(
+        _share(relation, component, destination),
+        None if source is None else _share(relation, component, source),
+        relation,
+    )
+    rows = _codes(component.destination, None if source is None else component.source, relation)
+    others = [
+        np.bitwise_or.reduce(each.mask) for each in relation.components if each is not component and each.mask.size
+    ]
+    moved = relation.selected(component.mask & np.bitwise_and.reduce([np.int64(-1), *others]))
+    spans = np.ones((wanted.size, len(component.dims), 2), dtype=np.int64)
+    dense = np.ones((wanted.size, 2), dtype=np.bool_)
+    missing = np.arange(wanted.size)
+    for some in (moved, np.ones_like(moved)):
+        codes, found, counts = _table(component, rows, some)
+        at = np.searchsorted(codes, wanted[missing])
+        known = at < codes.size
+        known[known] = codes[at[known]] == wanted[missing[known]]
+        here, at = missing[known], at[known]
+        spans[here] = found[at]
+        dense[here] = found[at].prod(axis=1) == counts[at, None]
+        missing = missing[~known]
+        if not missing.size:
+            break
+    return spans, dense  # of the others nothing moves
+
+
+def _share(relation: Relation, component: RelationComponent, ranks: Ints) -> Ints:
+    """The share of a component in ranks."""
+    grid = relation.layout.grid
+    total = np.zeros_like(ranks)
+    for axis in component.axes:
+        total += grid.coordinate_of(ranks, axis) * grid.strides[axis]
+    return total
+
+
+def _codes(destination: Ints, source: Ints | None, relation: Relation) -> Ints:
+    return destination if source is None else source * relation.layout.grid.size + destination
+
+
+def _table(component: RelationComponent, codes: Ints, some: Bools) -> tuple[Ints, Ints, Ints]:
+    """Distinct codes of some rows, in order, with the spans and the number of what is there."""
+    rows = np.flatnonzero(some)
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    if not rows.size:
+        return rows, np.zeros((0, len(component.dims), 2), np.int64), rows
+    own = codes[rows]
+    first = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]]))
+    low = np.minimum.reduceat(component.low[rows], first)
+    high = np.maximum.reduceat(component.high[rows], first)
+    return own[first], high - low + 1, np.add.reduceat(component.count[rows], first)
