@@ -127,6 +127,9 @@ class NetworkCosts(Struct, frozen=True, kw_only=True):
     pack_estimated: bool
     copies: bool = False
     """Whether contiguous sections are copied to a message buffer, too."""
+    library: bool = False
+    """Whether a run-time library transposes, which is called with descriptors: it takes elements one by one at both
+    ends (times published for TRANSPOSE of Fortran 90D)."""
     collectives: Mapping[str, Collective]
     """Keys: broadcast, reduction, concatenation, transpose, gather, scatter, barrier."""
 

@@ -109,7 +109,14 @@ def _flattened(system: System, wanted: Scenario) -> Machine:
         largest_built=system.largest_built,
         processor=_processor(values.part("node", "processor"), wanted, notes),
         memory=_memory(memory, wanted, notes),
-        network=_network(values.part("network", "network"), memory, wanted, notes, copies=_copies(system, wanted)),
+        network=_network(
+            values.part("network", "network"),
+            memory,
+            wanted,
+            notes,
+            copies=_copies(system, wanted),
+            library=_does(system, "library"),
+        ),
         io=_io(values, wanted, notes),
         paths=_paths(values),
         notes=tuple(notes),  # last: what could not be charged has been noted by now
@@ -222,7 +229,7 @@ def _memory_speed(wanted: Scenario) -> Array:
 
 
 def _network(
-    part: Part | None, memory: Part | None, wanted: Scenario, notes: list[str], *, copies: bool
+    part: Part | None, memory: Part | None, wanted: Scenario, notes: list[str], *, copies: bool, library: bool
 ) -> NetworkCosts | None:
     if part is None:
         notes.append("The machine describes no network: communication is not charged.")
@@ -254,6 +261,7 @@ def _network(
         copy_per_byte_s=memory.arrays["copy"] / speed if memory else NONE,
         pack_estimated=memory.estimated("pack", "copy") if memory else False,
         copies=copies,
+        library=library,
         collectives=MappingProxyType({name: _collective(part, name) for name in COLLECTIVES}),
     )
 
@@ -273,7 +281,12 @@ def _paths(values: MachineValues) -> Mapping[str, str]:
 def _copies(system: System, wanted: Scenario) -> bool:
     if wanted.copies is not None:
         return wanted.copies
-    said = system.compiler.get("pack")
+    return _does(system, "pack")
+
+
+def _does(system: System, transformation: str) -> bool:
+    """Whether the compiler of a machine certainly does this to a program."""
+    said = system.compiler.get(transformation)
     return said is not None and said.value == "yes"
 
 

@@ -86,8 +86,8 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
     promised -= claims.check(lowering, statement, leaves, names)
     operands = [each for leaf in leaves for each in elements_in(leaf.assign.value, leaf.mask)]
     reads = any(lowering.is_distributed(each.name) for each in operands)
-    alone = lowering.is_alone  # the memory of iterations that one processor has to itself is followed loop by loop
-    if home_of(lowering, leaves) is None and not (reads and names) and (alone or reads or not _apart(leaves)):
+    open_only = lowering.is_alone or reads or not _apart(leaves)  # one that has iterations to itself walks its loops
+    if home_of(lowering, leaves) is None and not (reads and names) and open_only:
         raise Unsupported(NOTHING_SHARED)
     groups = _groups(lowering, statement, leaves, names, promised)
     if not isinstance(groups, Obstacle):
@@ -228,13 +228,12 @@ def _promised(statement: ir.Do, listed: frozenset[str] = frozenset()) -> Iterato
 
 
 def _apart(leaves: Sequence[Leaf]) -> bool:
-    """Whether a loop writes elements of arrays alone, and reads no other elements of these: the loads in it move
-    outwards as in a parallel nest. Scalars may decide the flow, so that their loops are carried out."""
+    """Whether a loop writes array elements alone, and reads no others of these arrays, so that its loads may move
+    outwards. Loops of scalars, which may decide the flow, are carried out."""
     targets = {leaf.assign.target for leaf in leaves}
     written = {each.name for each in targets if isinstance(each, Element)}
-    used = [
-        each for leaf in leaves for part in (leaf.assign.value, leaf.mask) if part for each in walk_expressions(part)
-    ]
+    parts = [part for leaf in leaves for part in (leaf.assign.value, leaf.mask) if part]
+    used = [each for part in parts for each in walk_expressions(part)]
     others = {each.name for each in used if isinstance(each, Element | Var) and each not in targets}
     deciding = frozenset[str]().union(*map(places, leaves))
     return all(isinstance(each, Element) for each in targets) and not written & (others | deciding)

@@ -153,18 +153,20 @@ def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Seque
             elements=elements[pick],
             element_bytes=phases[0].element_bytes,
             name=f"transpose {number}",
-            strided=_mean(phases),
+            strided=_mean(phases, at_both_ends=network.library),
         )
         for number, pick in exchange_steps(source, destination, run.network.node, how.algorithm)
     ]
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
 
-def _mean(phases: Sequence[Phase]) -> tuple[float, float]:
-    """The share of what several phases move that is strided at either end."""
+def _mean(phases: Sequence[Phase], *, at_both_ends: bool) -> tuple[float, float]:
+    """The share of what several phases move that is strided at each end; of all if either is, `at_both_ends`."""
     weight = [float(phase.elements.sum()) for phase in phases]
     total = sum(weight) or 1.0
     given, taken = (sum(w * phase.strided[end] for w, phase in zip(weight, phases, strict=True)) for end in (0, 1))
+    if at_both_ends:
+        given = taken = max(given, taken)
     return given / total, taken / total
 
 

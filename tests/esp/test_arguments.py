@@ -14,7 +14,7 @@ program p
 !hpf$ processors q(2, 2)
 !hpf$ distribute a(block, block) onto q
   a = 1.0
-  print *, a(1, 1)
+  print *, sum(a)
 end program p
 """
 

@@ -40,7 +40,7 @@ def test_the_table_says_what_was_predicted_and_what_was_not(redblack):
     best = redblack.best
     assert re.search(rf"^ 1. .* best .* {'x'.join(map(str, best.candidate.grid))} ", text, re.MULTILINE)
     assert text.count(" > ") >= 4
-    assert (redblack.written.tie, "keep what the source has" in text, "paste" in text) == (1, True, False)
+    assert (redblack.written.tie, "keep what the source has" in text, "paste" in text) == (None, True, False)
 
 
 def test_reasons_add_up_to_the_difference(redblack):
@@ -77,11 +77,11 @@ def test_imbalance_is_told_where_it_differs():
 
 
 def test_the_next_command_gives_the_time(capsys):
-    assert main(shlex.split("advise redblack --procs 8 --set n=32 --set k=4")) == 0
+    assert main(shlex.split("advise redblack --procs 8 --set n=64 --set k=4")) == 0
     text = capsys.readouterr().out
     following = " ".join(text.partition("\nnext ")[2].split())
     assert main([*shlex.split(following)[1:], "--json"]) == 0
-    found = esp.advise("redblack", procs=8, set={"n": 32, "k": 4})
+    found = esp.advise("redblack", procs=8, set={"n": 64, "k": 4})
     assert found.best.candidate.directives  # another mapping is faster, but by less than the model error
     assert json.loads(capsys.readouterr().out)["time_s"] == found.written.time_s
 

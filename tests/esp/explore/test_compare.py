@@ -385,7 +385,7 @@ def test_the_table_fits_and_ends_with_the_next_command(capsys, monkeypatch):
         assert err == ""
         lines = [line for line in out.splitlines() if "!HPF$" not in line]
         assert [line for line in lines if len(line) > int(width)] == []
-        assert "tie with 9" in out
+        assert "tie with 11" in out
         assert "         !HPF$ DISTRIBUTE TEMP(*,BLOCK) ONTO PRC\n" in out
     words = shlex.split(out.partition("\nnext     ")[2])
     best = re.search(r"^ 1[ *] +\S+ +\S+ +([\d.]+ \w+)", out, re.MULTILINE)[1]
