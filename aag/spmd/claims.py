@@ -94,12 +94,15 @@ def check(
     Returns:
         The loops whose claims are false: nothing may be made of them.
     """
-    refuted: dict[int, Hashable] = {}
+    refuted: set[Hashable] = set()
+    reported: set[int] = set()
     for loop, claim in _claims(statement):
         message = next(_false(lowering, loop, claim, leaves, names), "")
-        if not message or claim.span.line in refuted:
+        if message:
+            refuted.add(loop.key)
+        if not message or claim.span.line in reported:
             continue
-        refuted[claim.span.line] = loop.key
+        reported.add(claim.span.line)
         if lowering.options.trusts_directives:
             lowering.note("W210", f"trusting a claim that is false: {message}")
             continue
@@ -109,7 +112,7 @@ def check(
             lowering.errors.append(found)
             continue
         lowering.notes.append(replace(found, code="W217", message=f"{message}; the claim is not followed"))
-    return frozenset() if lowering.options.trusts_directives else frozenset(refuted.values())
+    return frozenset() if lowering.options.trusts_directives else frozenset(refuted)
 
 
 def _claims(

@@ -22,8 +22,8 @@ def strided(relation: Relation, pattern: str, destination: Ints, source: Ints | 
     Args:
         relation: what moves.
         pattern: of the operation.
-        destination: (M,) who receives; without sources, who has a section of a collective.
-        source: (M,) who sends.
+        destination: (M,) the receivers; without `source`, the members of a collective.
+        source: (M,) the senders.
     """
     layout = relation.layout
     spans = np.ones((2, destination.size, layout.rank), dtype=np.int64)

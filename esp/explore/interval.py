@@ -100,7 +100,7 @@ def interval_of(
         request: what is asked for; one scenario.
         known: the walk for the way in which it is compiled; without it, it is made.
         watch: told how far it is.
-        made: the prediction without an interval, as for `own_walk`, where there is no walk.
+        made: the prediction without an interval, as for `own_walk`; needed if `known` is None.
     """
     ways = _ways(system, request)
     apart = known.apart if known is not None else made is not None and _apart(made)

@@ -23,7 +23,7 @@ class _IntervalWish(Struct, frozen=True, eq=False):
     at: int
     walk: Walk | None
     made: Prediction | None
-    """The prediction without an interval, where there is no walk."""
+    """The prediction without an interval; None if there is a walk."""
 
 
 _Answer = tuple[Prediction, Walk | None] | Interval

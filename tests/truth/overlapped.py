@@ -200,8 +200,8 @@ class Walk:
         self.advance(message.target)
 
     def push(self, when: float, message: Message, *, arrives: bool) -> None:
-        """Remember what happens. Of messages that are ready at once the one that entered first takes its links, then
-        that of the lower rank; of those that arrive at once the first that started leaves first."""
+        """Remember what happens. Messages that are ready at the same time start in the order in which they entered,
+        then by rank. Messages that arrive at the same time leave in the order in which they started."""
         self.count += 1
         entered = round((message.sent_s + message.enters_s) / GRAIN_S)
         order = (self.count,) if arrives else (entered, message.source, self.count)

@@ -60,7 +60,7 @@ def storage(program: NodeProgram, buffers: Buffers) -> dict[str, tuple[Width, ..
 
 
 def _all_hold(layout: Layout, dim: int) -> bool:
-    """Whether each processor has a part of a dimension: beside a part without elements there is no overlap area."""
+    """Whether every processor owns elements along a dimension. If one does not, its neighbours have no overlap area."""
     axis = layout.axis_of_dim(dim)
     return axis is None or bool(layout.held(axis).all())
 

@@ -193,6 +193,16 @@ def test_a_claim_that_is_false_where_the_program_may_get_is_not_followed(around)
     assert "W217" not in {each.code for each in trusting.notes}
 
 
+def test_no_loop_of_a_false_claim_is_followed():
+    """The claim lists two loops, and is false of both."""
+    nest = "do j = 2, n\n  do i = 2, n\n    c(i,j) = c(i-1,j) + c(i,j-1)\n  end do\nend do"
+    around = "k = 0\ndo while (k < 3)\n{}\nk = k + 1\nend do"
+    claimed, plain = (lowered(around.format(text)) for text in (f"!HPF$ INDEPENDENT(i,j)\n{nest}", nest))
+    assert len([each for each in claimed.notes if each.code == "W217"]) == 1
+    assert not [each for each in claimed.notes if each.code == "W210"]
+    assert [type(each) for each in walk(claimed.body)] == [type(each) for each in walk(plain.body)]
+
+
 def test_a_condition_may_choose_the_iterations_in_which_a_claim_is_true():
     body = (
         "do j = 1, n\nif (j == 1) then\n!HPF$ INDEPENDENT\n  do i = 1, n\n    a(i) = a(i+1-j)\n  end do\nend if\nend do"

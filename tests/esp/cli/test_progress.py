@@ -39,7 +39,7 @@ def test_it_is_shown_after_a_second_and_goes_away(clock):
 
 
 def test_each_walk_of_a_loop_has_its_own_time(clock):
-    """The remaining time is that of the loop that is walked, by what the walk has spent in it."""
+    """The remaining time is computed from the time spent in the current loop."""
     stream = Stream(terminal=False)
     with progress.ProgressLine(Console(screen=Screen()), stream) as watch:
         for line, shares in ((11, (0.0, 0.5, 0.9)), (18, (0.0, 0.04, 0.5))):
