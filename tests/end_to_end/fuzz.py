@@ -27,6 +27,7 @@ from typing import Any
 
 import esp.cli.failure  # noqa: F401 (loaded before the clock of a case runs)
 from esp.cli.main import main
+from esp.explore import interval
 from esp.locate import benchmarks_dir, systems_dir
 from tests.end_to_end.formats import ill_formed
 
@@ -36,6 +37,8 @@ LIMIT_S = 10.0
 WALKED = 500
 """Iterations that it has walked then, at least: one after the other, not one that takes for ever. One on a million
 processors counts for a thousand."""
+ENDED = 4
+"""Or scenarios of its interval, at least, that were walked one by one: each is a prediction by itself, and ended."""
 MEMORY_BYTES = 4 * 2**30
 """Address space that a case may take beside what the process has already."""
 MOST_OUTPUT = 2_000_000
@@ -64,12 +67,12 @@ class Outcome:
 
 
 class OutOfTime(BaseException):
-    """No `Exception`, so that nothing between here and there takes it for an error of its own. `walked`: iterations
-    that the prediction has walked."""
+    """No `Exception`, so that nothing between here and there takes it for an error of its own. `advances`: whether a
+    prediction has walked something by then."""
 
-    def __init__(self, place: str, walked: int) -> None:
+    def __init__(self, place: str, advances: bool) -> None:
         super().__init__(place)
-        self.walked = walked
+        self.advances = advances
 
 
 # --- damage -----------------------------------------------------------------------------------------------------
@@ -492,18 +495,21 @@ def case(seed: int, chance: random.Random | None = None) -> Case:
 
 def _ring(number: int, frame: Any) -> None:
     place = "".join(traceback.format_stack(frame, limit=-6)) if frame else ""
-    raise OutOfTime(place, _walked(frame))
+    raise OutOfTime(place, _advances(frame))
 
 
-def _walked(frame: Any) -> int:
-    """Iterations that the prediction has walked by now: of a loop without a closed form, whose progress is printed and
-    whose number has a limit (E506)."""
+def _advances(frame: Any) -> bool:
+    """Whether the prediction has walked iterations of a loop without a closed form, whose progress is printed and whose
+    number has a limit (E506), or scenarios one by one."""
     while frame is not None:
-        if frame.f_code.co_filename.endswith("period.py") and "run" in frame.f_locals:
-            run = frame.f_locals["run"]
-            return int(run.books.walked) * max(1, run.procs // 1000)
+        held = frame.f_locals
+        if frame.f_code.co_filename.endswith("period.py") and "run" in held:
+            if int(held["run"].books.walked) * max(1, held["run"].procs // 1000) >= WALKED:
+                return True
+        elif frame.f_code is interval._walk.__code__ and held["apart"] and len(held.get("made", ())) >= ENDED:
+            return True
         frame = frame.f_back
-    return 0
+    return False
 
 
 @contextlib.contextmanager
@@ -545,7 +551,7 @@ def run(given: Case, limit_s: float | None = None) -> Outcome:
             with limits(limit_s, MEMORY_BYTES):
                 code = main(words)
         except OutOfTime as late:
-            if late.walked >= WALKED:
+            if late.advances:
                 return Outcome(0, "", "", limit_s, "")
             why = f"more than {limit_s} s of processor time\n{late}"
         except BaseException:  # noqa: BLE001 (whatever leaves `main` is what is looked for)
