@@ -147,7 +147,7 @@ def _directive(builder: _Builder, read: Read, following: Statement) -> None:
             text = Statement(read.text.text)
             _mark_executable(builder)
             builder.rows.append(Row(f"call {MARK}{len(builder.rows)}()", text, Class("exec", "call"), remap=remap))
-    if read.mapping:
+    if read.mapping and not builder.opaque:  # else it maps what the construct declares, which is left out as a whole
         unit = next((each for each in reversed(builder.stack) if each.kind == "unit"), None)
         if unit is None or unit.contains:
             _misplaced(builder, read.span, "a mapping directive must be inside a program unit")

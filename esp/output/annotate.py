@@ -76,7 +76,9 @@ def lines_in_detail(prediction: Prediction, ranges: Sequence[tuple[int, int]], s
     numbers = {line for start, end in ranges for line in range(start, min(end, last) + 1)}
     chosen = tuple(each for each in prediction.lines if each.line in numbers and each.file == prediction.file)
     if not chosen:
-        return f"Lines {', '.join(texts)} take no time.\n" if len(numbers) > 1 else f"Line {texts[0]} takes no time.\n"
+        one = len(numbers) == 1
+        named = f"Line {texts[0]} takes" if one else f"Lines {', '.join(texts)} take"
+        return f"{named} no time of {'its' if one else 'their'} own; esp explain gives the reason.\n"
     blocks = [line_table(prediction, chosen, screen)]
     by_id = {each.id: each for each in prediction.aaus}
     for line in chosen:

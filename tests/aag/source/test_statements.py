@@ -261,3 +261,7 @@ def test_spans_of_statements(body):
 def test_calls_and_elements_are_told_apart(body):
     (found,) = body("real a(8)\nx = a(i) + f(i)")
     assert found.value == Binary("+", Element("a", (I,)), Call("f", (I,)))
+
+
+def test_what_maps_the_variables_of_a_block_is_left_out_with_it(read):
+    assert read("block\n real w(4)\n!hpf$ distribute w(block)\n w = 1\nend block\nend\n").main.directives == ()

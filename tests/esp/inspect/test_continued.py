@@ -89,4 +89,6 @@ def test_an_inner_line_of_a_nest_names_the_line_that_carries_its_time(asked, car
 @pytest.mark.parametrize("line", [2, 6])
 def test_a_line_that_is_no_part_of_a_nest_takes_no_time(line, esp, tmp_path):
     (tmp_path / "nest.hpf").write_text(NEST)
-    assert esp("run", f"{tmp_path}/nest.hpf", "--line", str(line))[1].startswith(f"Line {line} takes no time.\n\n")
+    assert esp("run", f"{tmp_path}/nest.hpf", "--line", str(line))[1].startswith(
+        f"Line {line} takes no time of its own; esp explain gives the reason.\n\n"
+    )

@@ -26,8 +26,13 @@ def test_lines_in_detail(golden):
 
 
 def test_a_line_without_time_says_so():
-    assert annotate.lines_in_detail(prediction(), ((2, 2),), Screen(80)) == "Line 2 takes no time.\n"
-    assert annotate.lines_in_detail(prediction(), ((2, 3), (4, 4)), Screen(80)) == "Lines 2-3, 4 take no time.\n"
+    assert (
+        annotate.lines_in_detail(prediction(), ((2, 2),), Screen(80))
+        == "Line 2 takes no time of its own; esp explain gives the reason.\n"
+    )
+    assert annotate.lines_in_detail(prediction(), ((2, 3), (4, 4)), Screen(80)).startswith(
+        "Lines 2-3, 4 take no time of their own; "
+    )
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 0), (12, 12), (9, 7)])
