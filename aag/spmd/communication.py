@@ -3,11 +3,12 @@
 It rests on the relation of `aag.spmd.relation`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.distinct import distinct_rows, distinct_with_inverse
@@ -100,11 +101,12 @@ class _Table:
         grid = relation.layout.grid
         keys = [_directions(component, relation, pattern, axis) for axis in range(len(grid.shape))]
         self.groups: dict[tuple[int, ...], tuple[Ints, Ints, Ints, Ints]] = {}
+        self.rows: dict[tuple[int, ...], NDArray[np.intp]] = {}
         local = (0,) * len(grid.shape)
         first, number = distinct_rows(keys)
         which = {key: at for at, key in enumerate(zip(*(each[first].tolist() for each in keys), strict=True))}
         for key in sorted({local, *which}):
-            rows = np.flatnonzero(number == which.get(key, -1))
+            rows = self.rows[key] = np.flatnonzero(number == which.get(key, -1))
             ends = component.source[rows], component.destination[rows]
             self.groups[key] = _count(*ends, component.mask[rows], component.count[rows])
 
@@ -162,15 +164,27 @@ def _phases(relation: Relation, operation: Operation, layout: Layout) -> Iterato
             found[0] if len(found) == 1 else (np.concatenate(parts) for parts in zip(*found, strict=True))
         )
         if len(source):
+            here = _toward(relation, tables, choices[key])
             yield Phase(
                 source=source,
                 destination=destination,
                 elements=elements,
                 element_bytes=layout.element_bytes,
                 name=" ".join(f"{step:+d}" for step in key),
-                strided=_shares(strided(relation, operation.pattern, destination, source), elements),
+                strided=_shares(strided(here, operation.pattern, destination, source), elements),
                 bounded=relation.bounded,
             )
+
+
+def _toward(relation: Relation, tables: Sequence[_Table], chosen: Sequence[tuple[tuple[int, ...], ...]]) -> Relation:
+    """What moves in some combinations of directions. Only circular shifts send in several between the same two."""
+    if not any(map(any, relation.wraps)):
+        return relation
+    components = [
+        component.taken(np.concatenate([table.rows[key] for key in dict.fromkeys(keys)]))
+        for component, table, keys in zip(relation.components, tables, zip(*chosen, strict=True), strict=True)
+    ]
+    return replace(relation, components=tuple(components))
 
 
 def _messages(tables: list[_Table], choice: tuple[tuple[int, ...], ...], relation: Relation) -> tuple[Ints, Ints, Ints]:

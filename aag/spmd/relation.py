@@ -52,6 +52,11 @@ class RelationComponent(Struct, frozen=True, eq=False):
     axes: frozenset[int]
     """The grid axes of the shares."""
 
+    def taken(self, rows: NDArray[np.intp]) -> "RelationComponent":
+        """Some of its rows."""
+        columns = ("elements", "destination", "source", "mask", "count", "low", "high")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
+
 
 class Relation(Struct, frozen=True, eq=False):
     """All components, and which bits mean what.
@@ -400,16 +405,7 @@ def _counted(component: RelationComponent) -> RelationComponent:
         low, high = np.minimum.reduceat(low[order], border), np.maximum.reduceat(high[order], border)
     else:
         low, high = low[first], high[first]
-    return replace(
-        component,
-        elements=component.elements[first],
-        destination=component.destination[first],
-        source=component.source[first],
-        mask=component.mask[first],
-        count=count,
-        low=low,
-        high=high,
-    )
+    return replace(component.taken(first), count=count, low=low, high=high)
 
 
 def _merge_unbalanced(components: list[RelationComponent]) -> tuple[RelationComponent, ...]:

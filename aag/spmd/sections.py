@@ -5,15 +5,20 @@ others. A processor stores what it owns in the order of its own indices; what it
 subscripts.
 """
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from aag.distinct import distinct, distinct_rows, distinct_with_inverse
 from aag.spmd.relation import Relation, RelationComponent
 from aag.spmd.vector import Ints
 
 Bools = NDArray[np.bool_]
 OWNED, STORED = 0, 1
 """The two numberings of indices: by who owns them, by subscript."""
+_MOST = 62
+"""Different masks of a component that are told apart."""
 
 
 def strided(relation: Relation, pattern: str, destination: Ints, source: Ints | None = None) -> tuple[Bools, Bools]:
@@ -70,31 +75,74 @@ def _found(
     component: RelationComponent, relation: Relation, destination: Ints, source: Ints | None
 ) -> tuple[Ints, Bools]:
     """For each message the spans (M, dims, 2) in the dimensions of a component, and whether all in between moves."""
-    wanted = _codes(
+    wanted = _codes_of(component, relation, destination, source)
+    rows = _codes(component.destination, None if source is None else component.source, relation)
+    order = np.argsort(rows, kind="stable")
+    spans = np.ones((wanted.size, len(component.dims), 2), dtype=np.int64)
+    dense = np.ones((wanted.size, 2), dtype=np.bool_)
+    for here, masks in _beside(component, relation, destination, source):
+        moved: Bools = np.any(relation.selected(component.mask[:, None] & masks), axis=1)
+        codes, found, counts = _table(component, rows, order[moved[order]])
+        at = np.searchsorted(codes, wanted[here])
+        known = at < codes.size
+        known[known] = codes[at[known]] == wanted[here][known]
+        some, at = here[known], at[known]
+        spans[some] = found[at]
+        dense[some] = found[at].prod(axis=1) == counts[at, None]
+    return spans, dense  # of the others nothing moves
+
+
+def _beside(
+    component: RelationComponent, relation: Relation, destination: Ints, source: Ints | None
+) -> Iterator[tuple[Ints, Ints]]:
+    """What rows of the other components a row of this one is combined with: messages with the same, and the masks of
+    these. Of a component with very many different masks, all."""
+    kinds, columns = [], []
+    for other in relation.components:
+        if other is component:
+            continue
+        masks, _, number = distinct_with_inverse(other.mask)
+        if masks.size > _MOST:
+            kinds.append(masks)
+            continue
+        rows = _codes(other.destination, None if source is None else other.source, relation)
+        codes, _, at = distinct_with_inverse(rows)
+        has = np.zeros(codes.size + 1, dtype=np.int64)
+        np.bitwise_or.at(has, at, np.int64(1) << number)
+        wanted = _codes_of(other, relation, destination, source)
+        place = np.searchsorted(codes, wanted)
+        known = place < codes.size
+        known[known] = codes[place[known]] == wanted[known]
+        columns.append(has[np.where(known, place, codes.size)])
+        kinds.append(masks)
+    if not columns:
+        yield np.arange(destination.size), _products(kinds)
+        return
+    first, group = distinct_rows(columns)
+    for which, at in enumerate(first):
+        sets = iter(columns)
+        chosen = [
+            masks if masks.size > _MOST else masks[(int(next(sets)[at]) >> np.arange(masks.size)) & 1 == 1]
+            for masks in kinds
+        ]
+        yield np.flatnonzero(group == which), _products(chosen)
+
+
+def _products(kinds: Sequence[Ints]) -> Ints:
+    """The distinct masks of rows of all components together."""
+    found = np.array([-1], dtype=np.int64)
+    for masks in kinds:
+        found = distinct((found[:, None] & masks).ravel())
+    return found
+
+
+def _codes_of(component: RelationComponent, relation: Relation, destination: Ints, source: Ints | None) -> Ints:
+    """Which messages have the same rows of a component."""
+    return _codes(
         _share(relation, component, destination),
         None if source is None else _share(relation, component, source),
         relation,
     )
-    rows = _codes(component.destination, None if source is None else component.source, relation)
-    others = [
-        np.bitwise_or.reduce(each.mask) for each in relation.components if each is not component and each.mask.size
-    ]
-    moved = relation.selected(component.mask & np.bitwise_and.reduce([np.int64(-1), *others]))
-    spans = np.ones((wanted.size, len(component.dims), 2), dtype=np.int64)
-    dense = np.ones((wanted.size, 2), dtype=np.bool_)
-    missing = np.arange(wanted.size)
-    for some in (moved, np.ones_like(moved)):
-        codes, found, counts = _table(component, rows, some)
-        at = np.searchsorted(codes, wanted[missing])
-        known = at < codes.size
-        known[known] = codes[at[known]] == wanted[missing[known]]
-        here, at = missing[known], at[known]
-        spans[here] = found[at]
-        dense[here] = found[at].prod(axis=1) == counts[at, None]
-        missing = missing[~known]
-        if not missing.size:
-            break
-    return spans, dense  # of the others nothing moves
 
 
 def _share(relation: Relation, component: RelationComponent, ranks: Ints) -> Ints:
@@ -110,10 +158,8 @@ def _codes(destination: Ints, source: Ints | None, relation: Relation) -> Ints:
     return destination if source is None else source * relation.layout.grid.size + destination
 
 
-def _table(component: RelationComponent, codes: Ints, some: Bools) -> tuple[Ints, Ints, Ints]:
-    """Distinct codes of some rows, in order, with the spans and the number of what is there."""
-    rows = np.flatnonzero(some)
-    rows = rows[np.argsort(codes[rows], kind="stable")]
+def _table(component: RelationComponent, codes: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """Distinct codes of some rows, which are in their order, with the spans and the number of what is there."""
     if not rows.size:
         return rows, np.zeros((0, len(component.dims), 2), np.int64), rows
     own = codes[rows]

@@ -11,17 +11,17 @@ from sag.scenario import Scenario, export
 from tests.truth.operation_programs import program
 from tests.truth.simulated import PROGRAMS, VALUES
 
-SHIFTS = "CSHIFT and EOSHIFT: a subscript that goes round is computed for each element in the prediction"
+GUESSED = "a mask that data decide; EOSHIFT tests the end of the dimension for each element"
 NESTS = "several statements in loops: where a nest begins and ends is not in the text"
 CALLS = "calls of the source are no longer there, copies of their arguments are"
 PARTIAL = "the partial result of a reduction is added to what was there, or begins as a whole array"
 OPEN = "not explained yet"
 OTHERWISE = {
-    **dict.fromkeys(("finance", "life", "nbody", "shallow"), SHIFTS),
+    **dict.fromkeys(("finance", "life"), GUESSED),
     **dict.fromkeys(("adi", "thomas", "sor"), NESTS),
     "heat_sub": CALLS,
     **dict.fromkeys(("particle", "pbs2", "pbs3", "shallow_do"), PARTIAL),
-    **dict.fromkeys(("fft3d", "fft_transpose", "lfk14", "oddeven", "redblack"), OPEN),
+    **dict.fromkeys(("fft3d", "fft_transpose", "lfk14"), OPEN),
 }
 """Benchmarks whose other operations or time differ from the prediction, and why; their floating-point operations,
 messages and bytes are as predicted all the same."""
@@ -218,6 +218,16 @@ PACKED = {
   print *, sum(a)
   print *, x
 """,
+    "two colours at a time": """  integer, parameter :: n = 13
+  real(8) :: a(n, n)
+  integer :: i, j
+!hpf$ distribute a(block, block)
+  a = 1
+  forall (i = 3:n-1:2, j = 3:n-1:2) a(i, j) = a(i, j) + a(i-1, j) + a(i, j-1) + a(i, j+1)
+  forall (i = 2:n-1:2, j = 3:n-1:2) a(i, j) = a(i, j) + a(i+1, j) + a(i-1, j) + a(i, j-1)
+  forall (i = 3:n-1:2, j = 2:n-1:2) a(i, j) = a(i, j) + a(i+1, j) + a(i, j+1) + a(i, j-1)
+  print *, sum(a)
+""",
     "blocks and cyclic parts": """  integer, parameter :: n = 12
   real(8) :: a(n), b(n)
   integer :: i
@@ -384,5 +394,8 @@ def test_every_benchmark(name, procs, tmp_path):
         if each.operation.startswith(("r4.", "r8.")):  # a partial sum is added to what was there
             assert each.predicted == pytest.approx(each.counted, rel=1e-3, abs=2 * procs)
     if name not in OTHERWISE:
-        assert [each for each in found.other if each.operation != "packed bytes"] == []
-        assert found.error == pytest.approx(0.0, abs=0.02)
+        packed = {each.operation: each for each in found.other}.pop("packed bytes", None)
+        assert found.other == ((packed,) if packed else ())
+        if packed:  # the elements of a message may be no box, and one after the other all the same
+            assert packed.predicted == pytest.approx(packed.counted, rel=0.02)
+        assert found.error == pytest.approx(0.0, abs=2e-3)
