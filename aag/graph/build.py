@@ -166,6 +166,8 @@ class _Builder:
         depth = len(nest.indices)
         setup = works[0] if depth else g.Work()
         overhead = self._bounds(nest.home, {index.name for index in nest.indices})
+        if nest.copies:  # the loops that bring the values to their places have bounds, too
+            overhead = add_counts(overhead, overhead)
         tested = mask_level(nest) if nest.mask is not None and self.context.masks else depth
         return g.IterD(
             **_common(number, nest, own=own),

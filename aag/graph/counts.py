@@ -20,12 +20,12 @@ from aag.graph.aau import Counts, Work
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
 from aag.ir.intrinsics import CALLED, INTRINSICS, REDUCTIONS, charged
-from aag.ir.linear import linear
+from aag.ir.linear import add, linear
 from aag.ir.operations import combination, converts, operations, power_operations
 from aag.ir.result_types import wider
 from aag.ir.statements import Assign
 from aag.ir.units import Type
-from aag.ir.visitors import children, elements_in, names_in
+from aag.ir.visitors import children, elements_in, map_expression, names_in
 from aag.spmd.nodes import Nest
 from aag.spmd.order import mask_level
 from aag.spmd.symbols import Symbols
@@ -123,8 +123,9 @@ class OperationCounter:
         for child in children(expr):
             self.expression(child, used, pure=pure)
 
-    def assign(self, assign: Assign, level: int) -> None:
-        """Count an assignment at a loop level."""
+    def assign(self, assign: Assign, level: int, *, copied: bool = False) -> None:
+        """Count an assignment at a loop level. `copied`: all values go to a temporary first, and from there to their
+        places in loops of their own."""
         target, value = assign.target, assign.value
         match value:
             case Call(name="merge", args=(new, old, condition)) if old == target:  # an IF of its own
@@ -134,6 +135,8 @@ class OperationCounter:
         self._convert(value, self._type(target), level)
         if isinstance(target, Element) and self._symbols.is_array(target.name):
             self.levels[level]["store"] += 1
+            if copied:
+                self._copy(target, level)
             self._address(target, level, level)
             self._loaded.add((self.level_of(target, level), target))  # what was just stored is still in a register
         elif isinstance(value, Call) and value.name == CALLED:
@@ -159,6 +162,17 @@ class OperationCounter:
         else:
             self.levels[0]["assign"] += 1
 
+    def _copy(self, target: Element, level: int) -> None:
+        """Count the loops that move values from a temporary to their places."""
+        rank = 1 if self._context.strength else len(target.subscripts)
+        self.levels[level].update({"load": 1, "store": 1})
+        for _ in range(2):
+            self.levels[level].update(_index(rank))
+        for at in range(level):
+            self.levels[at]["loop.setup"] += 1
+            self.levels[at + 1]["loop.iteration"] += 1
+        self._addressed.clear()
+
     def _load(self, element: Element, at: int, used: int) -> None:
         if (at, element) not in self._loaded:
             self._loaded.add((at, element))
@@ -166,6 +180,7 @@ class OperationCounter:
             self._address(element, at, used)
 
     def _address(self, element: Element, at: int, used: int) -> None:
+        element = Element(element.name, tuple(map_expression(each, _unwrapped) for each in element.subscripts))
         if self._context.strength and self._inner[at] and self._stepped(element, at):
             return
         if (at, element) in self._addressed:
@@ -256,6 +271,15 @@ class OperationCounter:
                 return True
 
 
+def _unwrapped(subscript: Expr) -> Expr:
+    """A subscript that goes round at the end of a dimension (CSHIFT) as one that does not: a loop is split there."""
+    match subscript:
+        case Call(name="cshift$", args=(place, shift, _, _)):
+            return add(place, shift)
+        case _:
+            return subscript
+
+
 def _has_effects(expr: Expr) -> bool:
     """Whether some function in the expression may do more than compute its result: then it stays where it is."""
     if isinstance(expr, Call) and expr.name not in _HARMLESS:
@@ -320,9 +344,7 @@ def nest_steps(nest: Nest, context: CountingContext) -> Iterator[tuple[Assign | 
         if nest.reduce:
             counter.accumulate(assign, nest.reduce, innermost)
         else:
-            counter.assign(assign, innermost)
-        if nest.copies:
-            counter.levels[innermost].update(_copy(assign.target, context))
+            counter.assign(assign, innermost, copied=nest.copies)
         yield assign, innermost, counter
 
 
@@ -344,10 +366,3 @@ def _stored(nest: Nest) -> dict[Expr, int]:
             if isinstance(each.target, Element) and own < at:
                 found[each.target] = at
     return found
-
-
-def _copy(target: Expr, context: CountingContext) -> "Counter[str]":
-    """Storing a value to a temporary and moving it to its place in a loop of its own."""
-    rank = len(target.subscripts) if isinstance(target, Element) and not context.strength else 1
-    once = Counter(_index(rank))
-    return once + once + Counter({"load": 1, "store": 1, "loop.iteration": 1})
