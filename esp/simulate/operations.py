@@ -131,6 +131,9 @@ class Operations:
                 if len(clipped) == 1 < len(arguments):
                     self.expression(clipped[0], used)
                     continue
+            if isinstance(each, Fortran2003.Part_Ref) and str(each.items[0]).lower() == "esp_first":
+                self.expression(_subscripts(each)[0], used)
+                continue
             self.expression(each, used)
 
     def assign(self, target: Base, value: Base, level: int) -> None:
