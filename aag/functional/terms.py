@@ -455,6 +455,8 @@ def _is_single(term: PythonTerm) -> bool:
 
 
 def cost_of(*exprs: e.Expr) -> int:
-    """The number of operations in expressions."""
+    """The number of operations in expressions; a power by squaring has some for each digit of its exponent."""
     operations = (e.Binary, e.Unary, e.Call, e.Element)
-    return sum(isinstance(each, operations) for expr in exprs for each in walk_expressions(expr))
+    found = [each for expr in exprs for each in walk_expressions(expr) if isinstance(each, operations)]
+    squared = (each.right for each in found if isinstance(each, e.Binary) and each.op == "**")
+    return len(found) + sum(4 * each.value.bit_length() for each in squared if isinstance(each, e.IntLit))

@@ -20,8 +20,10 @@ from aag.ir.evaluate import Unknown, Value
 from aag.ir.linear import linear
 from aag.ir.spelling import spell
 from aag.ir.units import Unit
-from aag.ir.visitors import bodies, names_in
+from aag.ir.visitors import bodies, names_in, own_expressions
 
+SHORT = 8
+"""Operations up to which a scalar statement counts once."""
 SEED_SIZE = 8
 """What RANDOM_SEED(SIZE=) answers: the integers of the seed of gfortran 12."""
 
@@ -203,10 +205,12 @@ class _Writer:
 
     # --- flow ---
 
-    def _count(self, body: Sequence[s.Stmt], line: int) -> None:
-        """Count the statements of one iteration."""
-        simple = sum(not bodies(each) for each in body if self._part.keeps(each))
-        self._lines.add(f"n_ += {1 + simple}")
+    def _count(self, loop: s.Do | s.DoWhile) -> None:
+        """Count the statements of one iteration, long ones several times."""
+        line = loop.span.line
+        simple = [own_expressions(each) for each in loop.body if self._part.keeps(each) and not bodies(each)]
+        tested = own_expressions(loop) if isinstance(loop, s.DoWhile) else ()
+        self._lines.add(f"n_ += {sum(1 + cost_of(*each) // SHORT for each in (tested, *simple))}")
         with self._lines.block("if n_ > most_"):
             self._lines.add(f"meter.over({line})")
 
@@ -269,7 +273,7 @@ class _Writer:
     def _inside(self, statement: s.Do | s.DoWhile, record: str = "") -> None:
         self._loops.append(_Loop(statement, int(self._lines.fresh("")), record))
         if isinstance(statement, s.Do):
-            self._count(statement.body, statement.span.line)
+            self._count(statement)
         self._body(statement.body)
         self._loops.pop()
 
@@ -311,7 +315,7 @@ class _Writer:
             self._counted.append(CountedLoop(line, count, {each: variable(each) for each in self._watched(statement)}))
         with lines.block("while True"):
             lines.add(f"{count} += 1")
-            self._count(statement.body, line)
+            self._count(statement)
             if statement.condition is not None:
                 with lines.block(f"if not {self._terms.term(statement.condition).text}"):
                     lines.add(f"{ended} = True", "break")
