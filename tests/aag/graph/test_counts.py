@@ -252,8 +252,14 @@ def test_matrix_vector_product_accumulates_in_a_register(graph_of):
 def test_a_forall_that_reads_what_it_writes_goes_through_a_temporary(work):
     # As without: load, add, store, two addresses. The temporary: stored and loaded, two more addresses, its own loop.
     assert work("forall (i = 2:n) c(i) = c(i-1) + 1") == {
-        "loop i": {"load": 2, "store": 2, "index.1d": 4, "r8.add": 1, "loop.iteration": 1}
+        "before": {"loop.setup": 1},
+        "loop i": {"load": 2, "store": 2, "index.1d": 4, "r8.add": 1, "loop.iteration": 1},
     }
+
+
+def test_a_subscript_that_goes_round_costs_what_another_does(work):
+    """A loop is split where it goes round."""
+    assert work("x = cshift(y, 1)") == work("x(1:n-1) = y(2:n)")
 
 
 def test_where_conditions_differ_each_is_an_if_of_its_own(work):
