@@ -220,7 +220,7 @@ def test_damaged_sources(source, file, block):
 
 
 @pytest.mark.truth
-@pytest.mark.parametrize("block", range(50))
+@pytest.mark.parametrize("block", range(20))
 @pytest.mark.parametrize(("source", "file"), SOURCES, ids=["fixed", "free", "concurrent"])
 def test_many_damaged_sources(source, file, block):
     for seed in range(1000 + 100 * block, 1000 + 100 * block + 100):
