@@ -1,4 +1,4 @@
-"""`esp reproduce`: the experiments of the ESP paper, and whether what is stated about them holds."""
+"""`esp reproduce`: the experiments of published papers, and whether what is stated about them holds."""
 
 import argparse
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from esp.cli.options import add_forms, add_output, console_of
 from esp.errors import CheckFailedError, UsageError
-from esp.reproduce.experiments import NAMES, TABLE3, experiment
+from esp.reproduce.experiments import NAMES, SUN_ZHU, TABLE3, experiment
 
 if TYPE_CHECKING:  # predictions bring NumPy, which `esp reproduce --help` need not wait for
     from esp.cli.console import Console
@@ -22,11 +22,14 @@ examples:
   esp reproduce fig25 --csv -o fig25.csv
   esp reproduce table3                     minutes; needs gfortran and SimGrid
   esp reproduce table3 --only lfk02,pi --most 1024
+  esp reproduce sun-zhu
 
 The experiments of M. Parashar and S. Hariri, "Interpretive Performance Prediction
 for Parallel Application Development": figures 10 to 13, 15 and 17 to 27, and
 Table 3. Each prints its data and says of each statement whether it holds
-(docs/paper.md). Statements are of the paper, or describe the prediction.
+(docs/paper.md). Statements are of the paper, or describe the prediction. sun-zhu
+computes what X.-H. Sun and J. Zhu print of scalability from their formulas
+(docs/scalability.md).
 
 Exit codes: 0 all statements hold, 1 no result can be made, 2 wrong use, 3 a
 statement does not hold.
@@ -43,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         nargs="?",
         choices=NAMES,
-        help="table3, or a figure such as fig18 (default: list all)",
+        help="table3, a figure such as fig18, or sun-zhu (default: list all)",
     )
     group = parser.add_argument_group("table3")
     group.add_argument("--only", metavar="PROG,...", help="these programs, such as lfk02,pi (default: all sixteen)")
@@ -66,7 +69,7 @@ def execute(options: argparse.Namespace) -> int:
             if getattr(options, name) is not None:
                 hint = "Leave it out, or reproduce table3."
                 raise UsageError("it belongs to table3.", where=f"--{name}", hint=hint)
-    if options.plot is not None and options.experiment in (None, "table3"):
+    if options.plot is not None and options.experiment in (None, "table3", SUN_ZHU):
         raise UsageError("only figures are drawn.", where="--plot", hint="Reproduce a figure: esp reproduce fig18.")
     if options.experiment is None:
         from esp.output import reproduce as output
@@ -76,7 +79,22 @@ def execute(options: argparse.Namespace) -> int:
         else:
             console.deliver(output.as_csv(output.list_rows()) if options.csv else output.list_text(console.screen))
         return 0
+    if options.experiment == SUN_ZHU:
+        return _published(options, console)
     return _table3(options, console) if options.experiment == "table3" else _figure(options, console)
+
+
+def _published(options: argparse.Namespace, console: "Console") -> int:
+    from esp.output import reproduce as output
+    from esp.reproduce.sun_zhu import reproduce_sun_zhu
+
+    found = reproduce_sun_zhu()
+    if options.json:
+        console.deliver(output.published_json(found))
+    else:
+        rows = output.published_rows(found) if options.csv else []
+        console.deliver(output.as_csv(rows) if options.csv else output.published_text(found, console.screen))
+    return _verdict([*found.checked], SUN_ZHU)
 
 
 def _figure(options: argparse.Namespace, console: "Console") -> int:

@@ -11,9 +11,11 @@ from esp.output.screen import Screen, flow, paragraph
 from esp.output.sweep import sweep_rows, sweep_text
 from esp.prediction import CATEGORIES
 from esp.reproduce.accuracy import Accuracy
-from esp.reproduce.experiments import EXPERIMENTS, TABLE3, TABLE3_PROCS
+from esp.reproduce.experiments import EXPERIMENTS, SUN_ZHU, TABLE3, TABLE3_PROCS
 from esp.reproduce.figures import Reproduced
 from esp.reproduce.statements import PhaseTimes
+from esp.reproduce.sun_zhu import TITLE as SUN_ZHU_TITLE
+from esp.reproduce.sun_zhu import PublishedResults
 
 TABLE_TITLE = f"{len(TABLE3)} programs: errors of the prediction against execution on a simulated machine"
 
@@ -40,7 +42,8 @@ class Told(Protocol):
 def list_rows() -> list[dict[str, Any]]:
     """All experiments."""
     table3 = {"name": "table3", "title": TABLE_TITLE, "command": None}
-    return [table3, *({"name": e.name, "title": e.title, "command": e.command} for e in EXPERIMENTS)]
+    other = {"name": SUN_ZHU, "title": SUN_ZHU_TITLE, "command": None}
+    return [table3, *({"name": e.name, "title": e.title, "command": e.command} for e in EXPERIMENTS), other]
 
 
 def list_text(screen: Screen) -> str:
@@ -83,9 +86,9 @@ def _phases(phases: Iterable[PhaseTimes], screen: Screen) -> str:
     return table(columns, rows, screen)
 
 
-def _statements(checked: Iterable[Told], screen: Screen) -> Iterator[str]:
+def _statements(checked: Iterable[Told], screen: Screen, other: str = "prediction") -> Iterator[str]:
     for each in checked:
-        source = "paper" if each.paper else "prediction"
+        source = "paper" if each.paper else other
         yield paragraph("holds" if each.holds else "fails", f"{each.text} ({source})", screen.columns)
 
 
@@ -163,6 +166,42 @@ def accuracy_rows(found: Accuracy) -> list[dict[str, Any]]:
     ]
 
 
+# --- another article ---
+
+
+def published_text(found: PublishedResults, screen: Screen) -> str:
+    """The tables, then the statements and whether they hold."""
+    blocks = [screen.paint("strong", flow([SUN_ZHU, SUN_ZHU_TITLE], screen.columns))]
+    for each in found.tables:
+        rows = [TableRow(tuple(_cell(cell, each.digits) for cell in row)) for row in each.rows]
+        blocks.append(paragraph(each.name, each.title, screen.columns))
+        blocks.append(table([Column(name) for name in each.columns], rows, screen))
+    blocks.append("\n".join(_statements(found.checked, screen, "computed")))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _cell(value: str | float | None, digits: int) -> str:
+    match value:
+        case None:
+            return ""
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.{digits}f}"
+        case _:
+            return value
+
+
+def published_rows(found: PublishedResults) -> list[dict[str, Any]]:
+    """A record for each cell: its table, its row (by the first cell), its column."""
+    return [
+        {"table": each.name, "row": row[0], "column": column, "value": cell}
+        for each in found.tables
+        for row in each.rows
+        for column, cell in zip(each.columns[1:], row[1:], strict=True)
+    ]
+
+
 # --- for programs ---
 
 
@@ -187,6 +226,12 @@ def accuracy_json(found: Accuracy) -> str:
     """One JSON object."""
     told: dict[str, Any] = {"name": "table3", "title": TABLE_TITLE, "command": None}
     return text_of(told | {"rows": accuracy_rows(found), "statements": _records(found.checked), "note": ""})
+
+
+def published_json(found: PublishedResults) -> str:
+    """One JSON object."""
+    told: dict[str, Any] = {"name": SUN_ZHU, "title": SUN_ZHU_TITLE, "command": None}
+    return text_of(told | {"rows": published_rows(found), "statements": _records(found.checked), "note": ""})
 
 
 def _records(checked: Iterable[Told]) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def test_table_3_is_that_of_the_paper():
 
 def test_all_figures_that_have_programs():
     wanted = {f"fig{number}" for number in (10, 11, 12, 13, 15, *range(17, 28))}
-    assert wanted == {name.partition("-")[0] for name in NAMES if name != "table3"}
+    assert wanted == {name.partition("-")[0] for name in NAMES if name not in ("table3", "sun-zhu")}
 
 
 def test_list(capsys):
