@@ -25,7 +25,7 @@ from aag.ir.operations import combination, converts, operations, power_operation
 from aag.ir.result_types import wider
 from aag.ir.statements import Assign
 from aag.ir.units import Type
-from aag.ir.visitors import children, elements_in, map_expression, names_in
+from aag.ir.visitors import children, map_expression, names_in
 from aag.spmd.nodes import Nest
 from aag.spmd.order import mask_level
 from aag.spmd.symbols import Symbols
@@ -55,19 +55,13 @@ class OperationCounter:
     """Operations by class, one Counter for each loop level (0: before the loops)."""
 
     def __init__(
-        self,
-        context: CountingContext,
-        loops: Sequence[str] = (),
-        assigned: Mapping[str, int] | None = None,
-        stored: Mapping[Expr, int] | None = None,
+        self, context: CountingContext, loops: Sequence[str] = (), assigned: Mapping[str, int] | None = None
     ) -> None:
-        """`assigned`: scalars that iterations assign, with the level at which they do. `stored`: array elements that
-        iterations of an inner loop store again and again, with the level of that loop."""
+        """`assigned`: scalars that iterations assign, with the level at which they do."""
         self._context = context
         self._symbols = context.symbols
         self._level = {name: at for at, name in enumerate(loops, start=1)}
         self._assigned = assigned or {}
-        self._stored = stored or {}
         self._inner = (context.around if not loops else "", *loops)
         self._loaded: set[tuple[int, Expr]] = set()
         self._addressed: set[tuple[int, object]] = set()
@@ -81,8 +75,6 @@ class OperationCounter:
         if not used or not self._context.invariant:
             return used
         levels = [max(self._level.get(name, 0), self._assigned.get(name, 0)) for name in names_in(expr)]
-        if self._stored:
-            levels += [self._stored.get(each, 0) for each in elements_in(expr)]
         return min(used, max(levels, default=0))
 
     def expression(self, expr: Expr, used: int, *, pure: bool = False) -> None:
@@ -328,7 +320,7 @@ def nest_steps(nest: Nest, context: CountingContext) -> Iterator[tuple[Assign | 
         context = replace(context, strength=False)
     innermost = len(nest.indices)
     assigned = _assigned(nest)
-    counter = OperationCounter(context, [index.name for index in nest.indices], assigned, _stored(nest))
+    counter = OperationCounter(context, [index.name for index in nest.indices], assigned)
     for around, index in enumerate(nest.indices):
         for each in index.ends:
             if each is not None:
@@ -352,17 +344,3 @@ def _assigned(nest: Nest) -> dict[str, int]:
     """The scalars that iterations of a nest assign, and the innermost level at which they do."""
     levels = [*enumerate(nest.outer, start=1), *([] if nest.reduce else [(len(nest.indices), nest.assigns)])]
     return {each.target.name: at for at, assigns in levels for each in assigns if isinstance(each.target, Var)}
-
-
-def _stored(nest: Nest) -> dict[Expr, int]:
-    """The elements that iterations of an inner loop store without moving on, and the level of that loop."""
-    if nest.reduce:
-        return {}
-    level = {index.name: at for at, index in enumerate(nest.indices, start=1)}
-    found: dict[Expr, int] = {}
-    for at, assigns in (*enumerate(nest.outer, start=1), (len(nest.indices), nest.assigns)):
-        for each in assigns:
-            own = max((level.get(name, 0) for name in names_in(each.target)), default=0)
-            if isinstance(each.target, Element) and own < at:
-                found[each.target] = at
-    return found
