@@ -16,6 +16,7 @@ COMMANDS = {
     "advise": "search for the best mapping, and explain it",
     "whatif": "change the machine or the compiler, and see which lines move",
     "sweep": "predict every combination of sizes, processors, distributions and what-ifs",
+    "scalability": "find how the problem must grow so that each processor keeps its speed",
     "explain": "explain the time of a source line",
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "tui": "explore in the terminal: choices, source, graph, timeline, what-ifs",

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 from esp.cli.console import Console
-from esp.output.numbers import seconds
+from esp.output.numbers import plural, seconds
 from esp.output.screen import shorten
 from esp.visible import visible
 
@@ -70,6 +70,12 @@ class ProgressLine:
         if self._is_time():
             best = f", shortest so far {seconds(best_s)}" if best_s < float("inf") else ""
             self._write(f"{done:,} of {total:,} predictions{best}, {self._spent(done / max(1, total))}")
+
+    def sizes(self, made: int, processors: int, size: str, share: float) -> None:
+        """So many predictions are made, which one was the last, and the share of the numbers of processors done."""
+        if self._is_time():
+            last = f"{size} on {plural(processors, 'processor')}"
+            self._write(f"{plural(made, 'prediction')}, the last for {last}, {self._spent(share)}")
 
     def executions(self, done: int, total: int, following: str) -> None:
         """So many of the executions are done, and which one is next."""

@@ -31,7 +31,7 @@ MORE = {
         ("diff", "laplace_bb", "laplace_bx", "--procs", "4"),
     ],
     "check": [("check", "called.hpf", "--procs", "2", "--budget", "budget.yaml")],
-    "reproduce": [("reproduce", "fig15")],
+    "reproduce": [("reproduce", "fig15"), ("reproduce", "sun-zhu")],
     "system-fit": [("system", "fit", "kinks.txt")],
 }
 """Schema -> further commands whose output it describes."""

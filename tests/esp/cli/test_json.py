@@ -25,6 +25,7 @@ ASKED = {
     "query": [("query", *LAPLACE)],
     "diff": [("diff", "laplace", *LAPLACE)],
     "check": [("check", *LAPLACE, "--budget", "budget.yaml")],
+    "scalability": [("scalability", "laplace.hpf", "--procs", "1,2", "--set", "k=2", "--set", "n=16")],
     "reproduce": [("reproduce",), ("reproduce", "fig21")],
     "system": [("system", "show", "ipsc860"), ("system", "fit", "table.txt")],
 }

@@ -108,6 +108,7 @@ FORMS = {
         compare {file} --procs 4
         whatif {file} --procs 4 --load 30%
         sweep {file} --procs 1,2,4
+        scalability {file} --procs 1,2
         explain {file}:10 --procs 4
         query {file} --procs 4
         advise {file} --procs 4

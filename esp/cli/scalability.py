@@ -1,0 +1,93 @@
+"""`esp scalability`: how the problem must grow so that each processor keeps its speed."""
+
+import argparse
+import re
+import time
+
+from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, procs_of
+from esp.errors import UsageError
+
+USAGE = "esp scalability PROG --procs P,... [options]"
+
+EXAMPLES = """\
+examples:
+  esp scalability laplace.hpf --procs 1,2,4,8
+  esp scalability gauss.hpf --procs 2..16 --speed 2Mflop/s
+  esp scalability matmul.hpf --procs 1,2,4 --work '2*n**3' --csv
+  esp scalability laplace_bx.hpf --procs 1,2,4,8 --set n=128 --timed
+
+Isospeed scalability (X.-H. Sun and J. Zhu, docs/scalability.md): the smallest size
+that keeps the average speed of a processor, also at the sizes after it, on each
+number of processors, and psi = p' W / (p W') from the work W that belongs to it.
+The speed to keep is that of the first number of processors at the program's own
+size, unless --speed gives another. Works and times are predicted.
+"""
+
+_SPEED = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([kMGT]?)(?:flop/s|flops)?", re.ASCII)
+_FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add_program(parser, "numbers of processors, such as 1,2,4,8 or 1..64")
+    group = parser.add_argument_group("what is kept")
+    group.add_argument("--speed", metavar="S", help="of each processor: 2Mflop/s (default: that of the first number)")
+    group.add_argument("--size", metavar="NAME", default="", help="the PARAMETER to vary (default: sizes the arrays)")
+    work = "flops of the best sequential program: '2*n**3' (default: of this one on one processor)"
+    group.add_argument("--work", metavar="FLOPS", default="", help=work)
+    add_timed(parser)
+    add_forms(parser, "docs/json_other.md")
+    add_output(parser)
+
+
+def speed_of(text: str) -> float:
+    """A speed in flop/s.
+
+    >>> speed_of("3.25Mflop/s")
+    3250000.0
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = _SPEED.fullmatch(text.strip())
+    try:
+        value = float(found.group(1)) * _FACTORS[found.group(2)] if found else 0.0
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise UsageError(f"{text!r} is not a speed.", where="--speed", hint="Write 2Mflop/s or 2.5e6.")
+    return value
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    began = time.perf_counter()
+    console = console_of(options)
+    procs = procs_of(options.procs)
+    if procs is None:
+        raise UsageError("several numbers of processors are needed.", hint="Write --procs 1,2,4,8.")
+    speed = None if options.speed is None else speed_of(options.speed)
+    from esp.cli.progress import ProgressLine
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import asked_of
+    from esp.explore.scaling import scaled
+    from esp.output import scaling as output
+
+    source, system, request = asked_of(options, procs[0])
+    with ProgressLine(console) as shown:
+        progress = shown.sizes if shown else None
+        found, _ = with_answers(
+            lambda asked: scaled(
+                source, system, asked, procs, speed=speed, size=options.size, work=options.work, progress=progress
+            ),
+            request,
+        )
+    console.warn(found.warnings, source.program.lines)
+    if options.json:
+        console.deliver(output.scaling_json(found))
+    elif options.csv:
+        console.deliver(output.scaling_csv(found))
+    else:
+        console.deliver(output.scaling_text(found, console.screen))
+    console.took(time.perf_counter() - began)
+    return 0

@@ -1,0 +1,113 @@
+"""Isospeed scalability as a table, JSON and CSV."""
+
+from typing import Any
+
+from esp.explore.scaling import Scaling
+from esp.output.cells import rows_as_csv
+from esp.output.columns import Column, TableRow, table
+from esp.output.numbers import listed, plural, seconds, significant
+from esp.output.screen import Screen, flow, paragraph
+
+
+def flop_rate(speed: float) -> str:
+    """A speed with its unit.
+
+    >>> flop_rate(3.25e6)
+    '3.25 Mflop/s'
+    """
+    for factor, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if speed >= factor:
+            return f"{significant(speed / factor)} {unit}flop/s"
+    return f"{significant(speed)} flop/s"
+
+
+def scaling_text(found: Scaling, screen: Screen, *, following: str = "") -> str:
+    """What is kept, the sizes, and what limits them."""
+    name = found.parameter
+    columns = [
+        Column("procs"),
+        Column(name),
+        Column("time"),
+        Column("work (flop)"),
+        Column("each processor"),
+        Column(f"psi({found.runs[0].processors if found.runs else 'p'},p)"),
+        Column("psi(step)"),
+        Column("", "<"),
+    ]
+    rows = [
+        TableRow(
+            (
+                str(each.processors),
+                f"{each.size:,}",
+                seconds(each.time_s),
+                significant(each.work),
+                flop_rate(each.speed),
+                f"{each.psi:.4f}",
+                f"{each.step:.4f}",
+                "" if each.fits else "does not fit",
+            )
+        )
+        for each in found.runs
+    ]
+    head = screen.paint("strong", flow([found.file, found.system, f"{name} free"], screen.columns))
+    blocks = [f"{head}\n{paragraph('', _sentence(found), screen.columns).strip()}"]
+    if rows:
+        blocks.append(table(columns, rows, screen))
+    notes = [paragraph("speed", f"{flop_rate(found.speed)} for each processor", screen.columns)]
+    notes.append(paragraph("work", f"the flops of {found.work}", screen.columns))
+    if found.missing:
+        text = f"on {listed([str(each) for each in found.missing])} no {name} up to {found.most:,} keeps the speed"
+        notes.append(paragraph("never", text, screen.columns))
+    if following:
+        notes.append(paragraph("next", following, screen.columns))
+    return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
+
+
+def _sentence(found: Scaling) -> str:
+    if len(found.runs) < 2:
+        return f"No larger system keeps {flop_rate(found.speed)} on each processor."
+    low, high = found.runs[0], found.runs[-1]
+    return (
+        f"To keep {flop_rate(found.speed)} on each processor, {found.parameter} must grow from {low.size:,} on "
+        f"{plural(low.processors, 'processor')} to {high.size:,} on {high.processors:,}: "
+        f"psi({low.processors},{high.processors}) = {high.psi:.3g}"
+    )
+
+
+def scaling_rows(found: Scaling) -> list[dict[str, object]]:
+    """One row for each number of processors."""
+    return [
+        {
+            "processors": each.processors,
+            "size": each.size,
+            "time_s": each.time_s,
+            "work": each.work,
+            "speed": each.speed,
+            "psi": each.psi,
+            "psi_step": each.step,
+            "fits": each.fits,
+        }
+        for each in found.runs
+    ]
+
+
+def scaling_csv(found: Scaling) -> str:
+    """A line for each number of processors."""
+    return rows_as_csv(scaling_rows(found))
+
+
+def scaling_json(found: Scaling) -> str:
+    """The JSON text; docs/json_other.md describes its fields."""
+    from esp.output.json import text_of
+
+    told: dict[str, Any] = {
+        "file": found.file,
+        "system": found.system,
+        "parameter": found.parameter,
+        "speed": found.speed,
+        "work": found.work,
+        "most": found.most,
+        "runs": scaling_rows(found),
+        "missing": list(found.missing),
+    }
+    return text_of(told)
