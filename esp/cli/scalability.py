@@ -11,7 +11,8 @@ USAGE = "esp scalability PROG --procs P,... [options]"
 
 EXAMPLES = """\
 examples:
-  esp scalability laplace.hpf --procs 1,2,4,8
+  esp scalability pi.hpf --procs 1,2,4,8
+  esp scalability laplace.hpf --procs 2,4,8 --set n=64
   esp scalability gauss.hpf --procs 2..16 --speed 2Mflop/s
   esp scalability matmul.hpf --procs 1,2,4 --work '2*n**3' --csv
   esp scalability laplace_bx.hpf --procs 1,2,4,8 --set n=128 --timed
