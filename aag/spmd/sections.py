@@ -78,10 +78,11 @@ def _found(
     wanted = _codes_of(component, relation, destination, source)
     rows = _codes(component.destination, None if source is None else component.source, relation)
     order = np.argsort(rows, kind="stable")
+    own, _, number = distinct_with_inverse(component.mask)
     spans = np.ones((wanted.size, len(component.dims), 2), dtype=np.int64)
     dense = np.ones((wanted.size, 2), dtype=np.bool_)
     for here, masks in _beside(component, relation, destination, source):
-        moved: Bools = np.any(relation.selected(component.mask[:, None] & masks), axis=1)
+        moved: Bools = np.any(relation.selected(own[:, None] & masks), axis=1)[number]
         codes, found, counts = _table(component, rows, order[moved[order]])
         at = np.searchsorted(codes, wanted[here])
         known = at < codes.size
