@@ -227,7 +227,7 @@ def _point_to_point(
 ) -> Pattern | None:
     if meaning.distribution != target_meaning.distribution:
         return "transfer"
-    wraps = isinstance(source, Call) and source.name == "cshift$"
+    circular = source if isinstance(source, Call) and source.name == "cshift$" else None
     plain = source.args[0] if isinstance(source, Call) and source.name in ("cshift$", "eoshift$") else source
     cell = _cell(plain, meaning, env).plus(_cell(target, target_meaning, env), -1)
     if isinstance(source, Call) and source.name in ("cshift$", "eoshift$"):
@@ -235,10 +235,13 @@ def _point_to_point(
     if not cell.is_constant:
         return "transpose" if reads and writes and not reads & writes else _unequal(reads, writes)
     if cell.constant == 0:
-        return None
+        # what wraps is elsewhere
+        return None if circular is None or _is_zero(circular.args[1], env) else "temporary_shift"
     if not reads:
         return None if _same_block(meaning, source, target_meaning, target, env) else "transfer"
-    if _fits_overlap(abs(cell.constant), layout, axis) and (not wraps or _whole_dimension(meaning, layout)):
+    if _fits_overlap(abs(cell.constant), layout, axis) and (
+        circular is None or _whole_dimension(circular, meaning, layout, env)
+    ):
         return "overlap_shift"
     return "temporary_shift"
 
@@ -279,6 +282,16 @@ def _fits_overlap(width: int, layout: Layout, axis: int) -> bool:
     return distribution.extent == 0 or width <= least
 
 
-def _whole_dimension(meaning: GridAxis, layout: Layout) -> bool:
-    """Whether the dimension fills its template, so that a circular shift wraps to the other end's neighbour."""
-    return meaning.distribution is not None and layout.extents[meaning.dim] == meaning.distribution.extent
+def _whole_dimension(shifted: Call, meaning: GridAxis, layout: Layout, env: Environment) -> bool:
+    """Whether a circular shift goes over a whole dimension that fills its template, so that it wraps to the other end's
+    neighbour."""
+    first, last = (linear(each, env) for each in shifted.args[2:])
+    goes_over = last.plus(first, -1)
+    extent = layout.extents[meaning.dim]
+    whole = goes_over.is_constant and goes_over.constant == extent - 1
+    return whole and meaning.distribution is not None and extent == meaning.distribution.extent
+
+
+def _is_zero(shift: Expr, env: Environment) -> bool:
+    form = linear(shift, env)
+    return form.is_constant and form.constant == 0
