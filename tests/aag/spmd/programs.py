@@ -305,16 +305,20 @@ class Writer(
         for _ in range(10):
             array = self.random.choice(self.arrays)
             if array.extents == tuple(extents) and self.chance(60):
-                if self.chance(40):
-                    dim = self.random.randint(1, array.rank)
-                    name, shift = self.pick("cshift", "eoshift"), self.random.randint(-2, 3)
-                    filled = f", boundary={shift}.5d0" if name == "eoshift" and shift % 2 else ""
-                    return f"{name}({array.name}, {shift}{filled}, dim={dim})"
-                return array.name
+                return self.shifted(array.name, array.rank)
             text = self.section(array, extents)
             if text is not None:
-                return text
+                return self.shifted(text, len(extents))
         return "s"
+
+    def shifted(self, text, rank):
+        """A whole array or a section, in some cases shifted."""
+        if not self.chance(40):
+            return text
+        dim = self.random.randint(1, rank)
+        name, shift = self.pick("cshift", "eoshift"), self.random.randint(-2, 3)
+        filled = f", boundary={shift}.5d0" if name == "eoshift" and shift % 2 else ""
+        return f"{name}({text}, {shift}{filled}, dim={dim})"
 
     def array_target(self):
         array = self.random.choice(self.arrays)
