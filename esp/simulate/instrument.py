@@ -33,6 +33,7 @@ from esp.simulate.tree import (
     last_of,
     name_of_unit,
     nest_at,
+    only_helps,
     pair_of,
     parts_of,
 )
@@ -343,7 +344,7 @@ class _Writer:
             self._while(head, node, control.items[0], scope)
         elif control.items[1] is None:
             raise self._refused(node, "DO CONCURRENT is not counted")
-        elif all(is_helping(each, self.helpers) for each in inside_of(node)):
+        elif only_helps(node, self.helpers):
             pass
         elif (nest := nest_at(node, self.quoted)) is not None:
             _enter(pending, head, Counter({"loop.setup": 1}))

@@ -122,6 +122,12 @@ def is_helping(node: Base, helpers: Collection[str]) -> bool:
     return any(str(each).lower() in helpers for each in names)
 
 
+def only_helps(loop: Base, helpers: Collection[str]) -> bool:
+    """Whether loops only serve emission, as those that find out how many elements a temporary has."""
+    inside = entered(loop)[1]
+    return all(only_helps(each, helpers) if isinstance(each, LOOPS) else is_helping(each, helpers) for each in inside)
+
+
 def is_idle(node: Base, helpers: Collection[str]) -> bool:
     """Whether nothing is computed under a condition that the run-time library decides: there is input, output or
     messages alone."""
