@@ -164,14 +164,15 @@ def _phases(relation: Relation, operation: Operation, layout: Layout) -> Iterato
             found[0] if len(found) == 1 else (np.concatenate(parts) for parts in zip(*found, strict=True))
         )
         if len(source):
-            here = _toward(relation, tables, choices[key])
+            part = _toward(relation, tables, choices[key])
+            ends = strided(relation, operation.pattern, destination, source, part=part)
             yield Phase(
                 source=source,
                 destination=destination,
                 elements=elements,
                 element_bytes=layout.element_bytes,
                 name=" ".join(f"{step:+d}" for step in key),
-                strided=_shares(strided(here, operation.pattern, destination, source), elements),
+                strided=_shares(ends, elements),
                 bounded=relation.bounded,
             )
 

@@ -17,25 +17,31 @@ from aag.spmd.vector import Ints
 Bools = NDArray[np.bool_]
 OWNED, STORED = 0, 1
 """The two numberings of indices: by who owns them, by subscript."""
+_MORE = np.iinfo(np.int64).max
+"""Indices of a dimension with an overlap area: more than any message has."""
 _MOST = 62
 """Different masks of a component that are told apart."""
 
 
-def strided(relation: Relation, pattern: str, destination: Ints, source: Ints | None = None) -> tuple[Bools, Bools]:
+def strided(
+    relation: Relation, pattern: str, destination: Ints, source: Ints | None = None, *, part: Relation | None = None
+) -> tuple[Bools, Bools]:
     """Whether what messages carry is strided where it comes from, and where it arrives.
 
     Args:
-        relation: what moves.
+        relation: all that moves.
         pattern: of the operation.
         destination: (M,) the receivers; without `source`, the members of a collective.
         source: (M,) the senders.
+        part: what moves in these messages, if that is not all.
     """
+    moved = relation if part is None else part
     layout = relation.layout
     spans = np.ones((2, destination.size, layout.rank), dtype=np.int64)
     dense = np.ones((2, destination.size, layout.rank), dtype=np.bool_)
-    for component in relation.components:
+    for component in moved.components:
         if component.dims:
-            span, full = _found(component, relation, destination, source)
+            span, full = _found(component, moved, destination, source)
             for side in (OWNED, STORED):
                 spans[side][:, component.dims] = span[:, :, side]
                 dense[side][:, component.dims] = full[:, side, None] | (span[:, :, side] == 1)
@@ -47,11 +53,15 @@ def strided(relation: Relation, pattern: str, destination: Ints, source: Ints | 
 
 
 def _stored(relation: Relation, pattern: str, destination: Ints) -> Ints:
-    """How many indices of each dimension there are in what receivers store: an overlap area, the whole array where it
-    is for input or output, else a buffer as large as the box of what they need."""
+    """How many indices of each dimension there are in what receivers store: their part and its overlap area, the whole
+    array where it is for input or output, else a buffer as large as the box of what they need."""
     layout = relation.layout
     if pattern == "overlap_shift":
-        return layout.local_extents(destination)
+        found = np.array(layout.local_extents(destination))
+        for component in relation.components:
+            if component.dims and (component.source != component.destination).any():
+                found[:, component.dims] = _MORE  # its own part and what overlaps it
+        return found
     extents = np.tile(np.array(layout.extents, dtype=np.int64), (destination.size, 1))
     if pattern not in ("gather", "scatter"):
         for component in relation.components:

@@ -50,7 +50,9 @@ class Records:
         target = self.target(array, loops, rows) if rows else None
         if target is None:
             return self.recorded_one(array)
-        value = self.pick(self.one_of(array, rows), f"pair({self.expression(rows)}, {self.reference(rows)})")
+        whole, made = self.one_of(array, rows), f"pair({self.expression(rows)}, {self.reference(rows)})"
+        several = all(re.search(rf"\b{each}\b", made) for each in "ab")  # components that it changes: not modelled
+        value = self.pick(whole, whole if several else made)
         return [f"forall ({', '.join(each.text() for each in loops)}) {self.whole(target)} = {value}"]
 
     def recorded_one(self, array):

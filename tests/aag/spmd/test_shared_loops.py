@@ -156,5 +156,5 @@ def test_each_processor_pays_for_its_own_iterations(form, last):
         assert told.time_s == pytest.approx(unrolled.time_s, rel=1e-12)
         assert told.messages == 0
         paid, alone = (each.per_processor.computation_s for each in (told, one))
-        assert paid.sum() == pytest.approx(alone.sum(), rel=0.05)
+        assert paid.sum() == pytest.approx(alone.sum(), rel=0.06)
         assert paid.max() < 1.4 * alone.sum() / procs

@@ -228,6 +228,27 @@ PACKED = {
   forall (i = 3:n-1:2, j = 2:n-1:2) a(i, j) = a(i, j) + a(i+1, j) + a(i, j+1) + a(i, j-1)
   print *, sum(a)
 """,
+    "a whole block and overlap areas": """  integer, parameter :: n = 18
+  real(8) :: a(n, n), b(n, n)
+!hpf$ distribute (block, block) :: a, b
+  a = 1
+  b = 2
+  b(1:n/2, :) = b(n/2+1:n, :)
+  b(1:n-1, 1:n-2) = a(2:n, 1:n-2) + a(1:n-1, 3:n)
+  print *, sum(b)
+""",
+    "shifts over several blocks": """  integer, parameter :: n = 20
+  integer :: a(n, n), b(n, n)
+  real(8) :: c(14, 14), d(14, 14)
+!hpf$ distribute (block, *) :: a, b
+!hpf$ distribute (cyclic(2), *) :: c, d
+  a = 1
+  c = 2
+  b = cshift(a, 6, 1) + cshift(a, 12, 1)
+  print *, sum(b)
+  d = cshift(c, 5, 1)
+  print *, sum(d)
+""",
     "blocks and cyclic parts": """  integer, parameter :: n = 12
   real(8) :: a(n), b(n)
   integer :: i
@@ -258,7 +279,8 @@ def test_packed_bytes_are_as_predicted(what, tmp_path):
     found = {procs: run(source, system, tmp_path / str(procs), procs) for procs in (3, 4)}
     for each in found.values():
         assert each.other == ()
-        assert each.error == pytest.approx(0.0, abs=2e-3)
+        # each message pays the mean share of its phase (Def 21)
+        assert each.error == pytest.approx(0.0, abs=6e-3)
     packed = [row.counted for each in found.values() for row in each.operations if row.operation == "packed bytes"]
     assert any(packed)
 
