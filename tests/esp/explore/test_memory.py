@@ -108,19 +108,19 @@ def test_programs_are_told(command, tmp_path, capsys):
 
 
 def test_copies_count_where_the_data_alone_fit():
-    """Each processor receives all of b: 1.00 MiB, beside a quarter of three arrays."""
-    text = PROGRAM.replace("n = 1024", "n = 512").replace("a(n, n), b(n, n)", "a(n, n), b(n, n), c(n, n)")
+    """Each processor receives all of b: 64.0 KiB, beside a quarter of three arrays."""
+    text = PROGRAM.replace("n = 1024", "n = 128").replace("a(n, n), b(n, n)", "a(n, n), b(n, n), c(n, n)")
     text = text.replace("ALIGN b(i, j) WITH a(i, j)", "ALIGN (i, j) WITH a(i, j) :: b, c")
     text = text.replace("b = a + cshift(a, 1, 1)", "c = matmul(a, b)")
-    data, copies = 3 * 512 * 512, 512 * 512 * 4
+    data, copies = 3 * 128 * 128, 128 * 128 * 4
     found = esp.predict(text, procs=4, system_set={"cube.node.memory.usable": f"{data + copies - 1} B"})
     assert (found.memory_bytes, found.memory_copies_bytes, found.fits) == (data, copies, False)
-    assert "does not fit: 768 KiB of data and 1.00 MiB of copies on the fullest processor" in " ".join(
+    assert "does not fit: 48.0 KiB of data and 64.0 KiB of copies on the fullest processor" in " ".join(
         str(found).split()
     )
     enough = esp.predict(text, procs=4, system_set={"cube.node.memory.usable": f"{data + copies} B"})
     assert enough.fits
-    assert "768 KiB of data and 1.00 MiB of copies on the fullest processor, 100% of the 1.75 MiB usable" in " ".join(
+    assert "48.0 KiB of data and 64.0 KiB of copies on the fullest processor, 100% of the 112 KiB usable" in " ".join(
         str(enough).split()
     )
     assert json.loads(json_output.one(enough))["memory_copies_bytes"] == copies
