@@ -1,6 +1,6 @@
 """The map of this room: text -> program -> layouts -> node program -> graph, one typed line a stage."""
 
-from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.diagnostics import Diagnostic, SourceError, Span, UnresolvedError
 from aag.functional.contents import with_contents
 from aag.functional.run import NO_LIMITS
 from aag.functional.tables import RunLimits
@@ -19,12 +19,17 @@ from aag.source.read import read_program
 from aag.spmd.lower import lower as lower_unit
 from aag.spmd.optimize import optimize
 from aag.spmd.program import NodeProgram, Options
+from aag.spmd.uncalled import refused_calls
 from aag.spmd.verify import verify
 
 # text -> Program          aag.source      directives and Fortran as data
 # Program -> Layouts       aag.mapping     who owns what
 # Program -> NodeProgram   aag.spmd        what every processor runs
 # NodeProgram -> Graph     aag.graph       what it costs is decided by whoever interprets it
+
+
+UNREAD = frozenset({"W101", "W102", "W107", "W109"})
+"""Findings of reading that leave something of the source out."""
 
 
 def main_unit(program: Program) -> Unit:
@@ -74,18 +79,19 @@ def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> La
     """
     main = main_unit(program)
     found = [each for each in program.diagnostics if each.is_error]
+    left_out = [*(each for each in program.diagnostics if each.code in UNREAD), *refused_calls(program, main)]
     try:
         layouts = resolve_mapping(
             main, overrides, default_procs, visible=visible_to(main, program), comments=program.unrecognised
         )
     except SourceError as problem:
-        if not found:  # among those, values alone that are missing
+        if isinstance(problem, UnresolvedError) and not found:
             raise
         places = {(each.span.file, *_place(each)) for each in found}
         others = (each for each in problem.diagnostics if (each.span.file, *_place(each)) not in places)
-        raise SourceError(sorted((*found, *others), key=_place)) from None
+        raise SourceError(sorted((*found, *others, *left_out), key=_place)) from None
     if found:
-        raise SourceError(found)
+        raise SourceError(sorted((*found, *left_out), key=_place))
     return layouts
 
 

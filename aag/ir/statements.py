@@ -205,8 +205,10 @@ class Continue(Stmt, frozen=True, kw_only=True, eq=False):
 
 
 class Opaque(Stmt, frozen=True, kw_only=True, eq=False):
-    """A statement that cannot be read or is not modelled; `reason` says why. Worst-case effects, never
-    silence."""
+    """A statement that cannot be read or is not modelled; `reason` says why, `hint` what to write instead. `entry`: the
+    name of an ENTRY. Worst-case effects, never silence."""
 
     text: str
     reason: str
+    hint: str = ""
+    entry: str = ""

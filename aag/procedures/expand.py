@@ -70,6 +70,8 @@ class _Expansion:
         self._effects = effects
         self._binder = Binder(self._declarations, effects, self._procedures)
         self._markers: dict[str, str] = {}
+        self._refusals: dict[str, str] = {}
+        """Functions whose calls stay calls, and why."""
         self._count = 0
         self._calls = 0
         self._loops = 0
@@ -96,6 +98,7 @@ class _Expansion:
             equivalences=tuple(declarations.equivalences),
             contains=tuple(each for each in self._main.contains if each.name in self._left(made)),
             body=made,
+            refusals=self._refusals,
         )
 
     def _left(self, body: Iterable[s.Stmt]) -> frozenset[str]:
@@ -129,7 +132,8 @@ class _Expansion:
             case s.Assign(target=Var(name=name), value=Call() as call, span=span) if self._fills(call, name):
                 try:
                     return self._inlined(self._procedures[call.name], call.args, call.keywords, span, stack, name)[1]
-                except Refused:
+                except Refused as problem:
+                    self._refusals.setdefault(call.name, str(problem))
                     return (statement,)
             case s.If(branches=branches) if len(branches) > 1 and self._calls_in(branches[1:]):
                 return self._statement(_nested(statement), stack)
@@ -255,7 +259,8 @@ class _Expansion:
         at = through(call.span, span.call) if call.span.line else span
         try:
             names, body = self._inlined(unit, call.args, call.keywords, at, stack)
-        except Refused:
+        except Refused as problem:
+            self._refusals.setdefault(unit.name, str(problem))
             return call
         if result.shape is not None:
             return self._array_value(names.of(result.name), unit, statement, body, before)
@@ -341,7 +346,8 @@ class _Expansion:
             Refused: it cannot stand there.
         """
         if unit.name in stack:
-            raise Refused("it is recursive")
+            between = stack[stack.index(unit.name) + 1 :]
+            raise Refused("it is recursive" + (f": it calls itself through {', '.join(between)}" if between else ""))
         if unit.name in self._several:
             raise Refused(f"several procedures are called {unit.name}")
         if self._count > _MOST:

@@ -35,6 +35,8 @@ _IO: dict[str, IoKind] = {
     "Backspace_Stmt": "backspace",
     "Flush_Stmt": "flush",
 }
+_WITHOUT_LABELS = "return an INTEGER argument instead, and test it behind the call"
+_PROCEDURE = "make {} a procedure of its own: declarations, and the statements behind ENTRY"
 _NOT_MODELLED = {
     "Goto_Stmt": GO_TO,
     "Pointer_Assignment_Stmt": "pointers are not modelled",
@@ -145,8 +147,8 @@ class BodyReader:
         except UNFORESEEN:
             return self._opaque(at, at.text, NOT_UNDERSTOOD)
 
-    def _opaque(self, at: _At, text: str, reason: str) -> s.Opaque:
-        return s.Opaque(text=text, reason=reason, **at.place)
+    def _opaque(self, at: _At, text: str, reason: str, hint: str = "") -> s.Opaque:
+        return s.Opaque(text=text, reason=reason, hint=hint, **at.place)
 
     def _action(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         """A simple statement."""
@@ -185,7 +187,7 @@ class BodyReader:
         if not name.isidentifier():
             return self._opaque(at, at.text, "type-bound procedures are not modelled")
         if any(type(each).__name__ == "Alt_Return_Spec" for each in getattr(node.items[1], "items", ())):
-            return self._opaque(at, at.text, f"the alternate returns of {name} are not modelled")
+            return self._opaque(at, at.text, f"the alternate returns of {name} are not modelled", _WITHOUT_LABELS)
         args, keywords = reader.arguments(node.items[1])
         return s.CallStmt(name=self._names.callee(name), args=args, keywords=keywords, **at.place)
 
@@ -280,14 +282,15 @@ class BodyReader:
     def _return(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del reader
         if node.items[-1] is not None:
-            return self._opaque(at, at.text, f"the alternate return {node.items[-1]} is not modelled")
+            return self._opaque(at, at.text, f"the alternate return {node.items[-1]} is not modelled", _WITHOUT_LABELS)
         return s.Return(**at.place)
 
     def _entry(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del reader
         name = str(node.items[0]).lower()
         self._names.entries.append(name)
-        return self._opaque(at, at.text, f"ENTRY {name} is not modelled")
+        found = self._opaque(at, at.text, f"ENTRY {name} is not modelled", _PROCEDURE.format(name))
+        return replace(found, entry=name)
 
     def _continue(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del node, reader

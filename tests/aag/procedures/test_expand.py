@@ -103,6 +103,14 @@ def test_what_a_dummy_is(call, dummy, statement, expected):
             "it is recursive",
         ),
         (
+            "call two(1)",
+            (
+                "recursive subroutine two(n)\nif (n > 0) call three(n - 1)\nend subroutine\n"
+                "recursive subroutine three(n)\nif (n > 0) call two(n - 1)\nend subroutine\n"
+            ),
+            "it is recursive: it calls itself through three",
+        ),
+        (
             "call two(b)",
             SQUARE.format("!hpf$ distribute x(*, cyclic)\n!hpf$ distribute x(*, block)\n"),
             "its argument x is mapped twice",
