@@ -15,11 +15,12 @@ from aag.mapping.layout import Layouts
 from aag.mapping.resolve import Overrides, resolve_mapping
 from aag.mapping.scope import visible_to
 from aag.procedures.expand import expanded
+from aag.procedures.pointers import without_pointers
 from aag.source.read import read_program
 from aag.spmd.lower import lower as lower_unit
 from aag.spmd.optimize import optimize
 from aag.spmd.program import NodeProgram, Options
-from aag.spmd.uncalled import refused_calls
+from aag.spmd.uncalled import refused
 from aag.spmd.verify import verify
 
 # text -> Program          aag.source      directives and Fortran as data
@@ -65,7 +66,7 @@ def main_unit(program: Program) -> Unit:
         )
     program = priced(program)
     assert program.main is not None
-    whole = expanded(program, program.main)
+    whole = without_pointers(expanded(program, program.main))
     procedures = frozenset(each.name for each in (*program.units, *whole.contains))
     return with_index_arrays(with_array_functions(whole, procedures))
 
@@ -79,7 +80,7 @@ def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> La
     """
     main = main_unit(program)
     found = [each for each in program.diagnostics if each.is_error]
-    left_out = [*(each for each in program.diagnostics if each.code in UNREAD), *refused_calls(program, main)]
+    left_out = [*(each for each in program.diagnostics if each.code in UNREAD), *refused(program, main)]
     try:
         layouts = resolve_mapping(
             main, overrides, default_procs, visible=visible_to(main, program), comments=program.unrecognised

@@ -1,7 +1,7 @@
 """Executable statements: frozen, compared by identity (two equal lines are two statements).
 
 stmt = Assign(target, value) | Do | DoWhile | If(branches) | SelectCase(selector, cases)
-     | Forall(indices, mask, body) | Where(branches) | CallStmt | Enter | Io | Allocate | Remap(directive)
+     | Forall(indices, mask, body) | Where(branches) | CallStmt | Enter | Io | Allocate | Point | Remap(directive)
      | Restore(array)
      | Stop | Return | Exit | Cycle | Continue | Opaque(text)
 """
@@ -159,6 +159,13 @@ class Allocate(Stmt, frozen=True, kw_only=True, eq=False):
 
     items: tuple[Expr, ...]
     deallocate: bool = False
+
+
+class Point(Stmt, frozen=True, kw_only=True, eq=False):
+    """pointer => target, or NULLIFY(pointer): a target of None. It becomes other statements before lowering."""
+
+    pointer: Expr
+    target: Expr | None
 
 
 class Remap(Stmt, frozen=True, kw_only=True, eq=False):

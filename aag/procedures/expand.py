@@ -169,6 +169,13 @@ class _Expansion:
             scalar = not is_array(statement.target, entities)
             called = {name: each for name, each in called.items() if "elemental" in each.prefixes and not scalar}
         long = frozenset(name for name, each in called.items() if name not in self._several and self._is_apart(each))
+        assigned = {
+            each.target.name
+            for each in walk_statements((statement,))
+            if isinstance(each, s.Assign) and isinstance(each.target, Var | Element)
+        }
+        if long and any(self._may_be_read(each, names_in(statement) - {each}) for each in assigned):
+            return None
         return calling_loops(statement, entities, long, self._declarations.integer) if long else None
 
     def _is_apart(self, unit: Unit) -> bool:
@@ -211,7 +218,15 @@ class _Expansion:
         local = {each.name for each in unit.entities}
         read = names_in(*call.args, *(value for _, value in call.keywords)) | (names_in(unit.body) - local)
         shared = bool(unit.commons) or bool(self._procedures.keys() & _called(unit.body))
-        return len(result.shape) == len(target.shape) and array not in read and not shared
+        fits = len(result.shape) == len(target.shape) and array not in read and not shared
+        return fits and not self._may_be_read(array, read)
+
+    def _may_be_read(self, assigned: str, read: Iterable[str]) -> bool:
+        """Whether a pointer may make an assigned variable one of those that are read."""
+        entities = self._declarations.entities
+        marks = [entities[each].attributes & {"pointer", "target"} for each in read if each in entities]
+        own = entities[assigned].attributes & {"pointer", "target"} if assigned in entities else frozenset[str]()
+        return any("pointer" in own | each for each in marks if own and each)
 
     def _hoisted(self, statement: s.Stmt, stack: tuple[str, ...]) -> tuple[list[s.Stmt], s.Stmt]:
         """The statements of functions computed before a statement, and the statement without the calls of these."""

@@ -22,6 +22,11 @@ _BY_REASON = {
     "EXTRINSIC(HPF_SERIAL)": "pass all that it uses as arguments, or leave EXTRINSIC(HPF_SERIAL) out",
     "HPF_LOCAL": "write INDEPENDENT loops over the whole arrays in its place, or make it EXTRINSIC(HPF_SERIAL)",
     "another language": "write it in HPF or make it EXTRINSIC(HPF_SERIAL), or leave it out and give its ‹cost›",
+    "points to a part of": "use the array and its subscripts in place of the pointer",
+    "points to nothing here": "let it point to an array, or allocate it, on each way to this statement",
+    "of an INDEPENDENT loop": "use the arrays themselves in this loop, or leave INDEPENDENT out",
+    "not followed": "let it point to a whole array or variable of the program",
+    "components or parts": "use arrays, and an index in place of the pointer",
     "several procedures": "give each procedure a name of its own",
 }
 """What the reasons say -> the way out; the first that fits."""
@@ -62,9 +67,13 @@ def entry_of(program: Program, name: str) -> str | None:
     return None
 
 
-def refused_calls(program: Program, unit: Unit) -> Iterator[Diagnostic]:
-    """A finding for each call of a procedure of the source that stays a call (W202)."""
+def refused(program: Program, unit: Unit) -> Iterator[Diagnostic]:
+    """A finding for each call of a procedure of the source that stays a call (W202), and for statements that reading
+    understood and that are not modelled (W201)."""
     for each in walk_statements(unit.body):
+        if isinstance(each, ir.Opaque) and not each.text:
+            text = f"this statement is not modelled and costs nothing here: {each.reason}"
+            yield Diagnostic(code="W201", message=text, span=each.span, hint=way_out(each.reason, ""))
         if isinstance(each, ir.CallStmt) and each.cost is None and each.reason:
             text = what_stays(program, each)
             yield Diagnostic(

@@ -15,6 +15,7 @@ from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_library import Linked
 from tests.aag.spmd.random_packs import Packs
+from tests.aag.spmd.random_pointers import Pointers
 from tests.aag.spmd.random_records import Records
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
@@ -59,7 +60,19 @@ def value(text, row):
 
 @dataclass
 class Writer(
-    Bodies, Calls, Concurrents, Constructors, Guards, Linked, Packs, Records, Reductions, Remaps, Serials, Tables
+    Bodies,
+    Calls,
+    Concurrents,
+    Constructors,
+    Guards,
+    Linked,
+    Packs,
+    Pointers,
+    Records,
+    Reductions,
+    Remaps,
+    Serials,
+    Tables,
 ):
     random: object
     arrays: list = field(default_factory=list)
@@ -69,6 +82,7 @@ class Writer(
     again: list = field(default_factory=list)
     results: list = field(default_factory=list)
     tables: list = field(default_factory=list)
+    pointers: list = field(default_factory=list)
     indirect_share: int = 0
     library: bool = False
     concurrents: bool = False
@@ -573,7 +587,9 @@ class Writer(
         lines = ["program random", *(["  use hpf_library"] if self.library else []), "  implicit none"]
         for array in (*self.arrays, *self.results):
             bounds = ", ".join(f"{lower}:{upper}" for lower, upper in array.bounds)
-            lines.append(f"  double precision :: {array.name}({bounds})")
+            if array not in self.pointers:
+                lines.append(f"  {self.target_of(array.name)} :: {array.name}({bounds})")
+        lines += self.pointer_declarations()
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
@@ -606,6 +622,8 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     writer.library = "packed" in kinds
     writer.concurrents = "concurrent" in kinds
     first = writer.tabulate() if {"indirect", "packed"} & set(kinds) else []
+    if "pointed" in kinds:
+        first = [*first, *writer.point()]
     if "linked" in kinds:
         first = [*first, *writer.local_values()]
     return writer.text([*first, *writer.block(statements, kinds)]), writer.procs
