@@ -8,6 +8,7 @@ from aag.graph.aau import Graph
 from aag.graph.build import build_graph
 from aag.graph.synchronize import synchronize
 from aag.ir.array_functions import with_array_functions
+from aag.ir.elements import with_elements
 from aag.ir.index_arrays import with_index_arrays
 from aag.ir.units import Program, Unit
 from aag.library.pricing import priced
@@ -66,7 +67,7 @@ def main_unit(program: Program) -> Unit:
         )
     program = priced(program)
     assert program.main is not None
-    whole = without_pointers(expanded(program, program.main))
+    whole = with_elements(without_pointers(expanded(program, program.main)), program.elements)
     procedures = frozenset(each.name for each in (*program.units, *whole.contains))
     return with_index_arrays(with_array_functions(whole, procedures))
 

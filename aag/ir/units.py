@@ -183,6 +183,8 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     concurrent: tuple[Concurrent, ...] = ()
     costs: tuple[RoutineCost, ...] = ()
     """What procedures cost that the source lacks, as the user says."""
+    elements: tuple[tuple[str, Expr], ...] = ()
+    """Values that the user gives elements of arrays, such as ``gp(1)``."""
 
     @property
     def main(self) -> Unit | None:
