@@ -100,7 +100,7 @@ def why_not(unit: Unit, element: str) -> str:
     if lines or any(name in names_in(*each.members) for each in unit.equivalences):
         where = f"line {lines[0]} assigns it" if lines else "it shares its storage"
         return f"the program computes {array.shown}: {where}"
-    return "" if element in used_elements(unit).get(name, ()) else f"the program does not read {element}"
+    return "" if element in used_elements(unit).get(name, ()) else f"the program does not use {element}"
 
 
 def used_elements(unit: Unit) -> Mapping[str, tuple[str, ...]]:

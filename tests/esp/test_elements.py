@@ -70,7 +70,7 @@ def test_hints_list_the_elements_that_are_missing(text, given, hint, tmp_path):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("gp(5)", "the program does not read gp(5)"),
+        ("gp(5)", "the program does not use gp(5)"),
         ("gp(1,2)", "gp has 1 dimension"),
         ("a(1,1)", "a is distributed"),
         ("h(1)", "the program has no array h"),

@@ -21,6 +21,7 @@ from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
 from tests.aag.spmd.random_serial import Serials
 from tests.aag.spmd.random_tables import Tables
+from tests.aag.spmd.random_uses import Uses
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Writer(
     Remaps,
     Serials,
     Tables,
+    Uses,
 ):
     random: object
     arrays: list = field(default_factory=list)
@@ -89,6 +91,8 @@ class Writer(
     internal: list = field(default_factory=list)
     external: list = field(default_factory=list)
     interfaces: list = field(default_factory=list)
+    modules: list = field(default_factory=list)
+    uses: list = field(default_factory=list)
     procs: int = 1
 
     def pick(self, *choices):
@@ -584,7 +588,8 @@ class Writer(
         return lines
 
     def text(self, body):
-        lines = ["program random", *(["  use hpf_library"] if self.library else []), "  implicit none"]
+        used = [*(["use hpf_library"] if self.library else []), *self.uses]
+        lines = [*self.modules, "program random", *(f"  {each}" for each in used), "  implicit none"]
         for array in (*self.arrays, *self.results):
             bounds = ", ".join(f"{lower}:{upper}" for lower, upper in array.bounds)
             if array not in self.pointers:
