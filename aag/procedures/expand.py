@@ -25,7 +25,7 @@ from aag.ir.visitors import (
 )
 from aag.procedures.allocation import entered, with_flags
 from aag.procedures.arguments import Binder
-from aag.procedures.binding import actuals, assign, is_constant
+from aag.procedures.binding import actuals, allocates_from_elsewhere, assign, is_constant
 from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
 from aag.procedures.loops import calling_loops
@@ -68,7 +68,8 @@ class _Expansion:
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
         self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects)
         self._effects = effects
-        self._binder = Binder(self._declarations, effects, self._procedures)
+        elsewhere = allocates_from_elsewhere((main, *every))
+        self._binder = Binder(self._declarations, effects, self._procedures, elsewhere=elsewhere)
         self._markers: dict[str, str] = {}
         self._refusals: dict[str, str] = {}
         """Functions whose calls stay calls, and why."""

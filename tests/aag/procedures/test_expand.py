@@ -3,10 +3,12 @@
 import pytest
 
 from aag.ir import statements as s
+from aag.ir.evaluate import evaluate_int
 from aag.ir.printer import print_statement
 from aag.ir.spelling import spell
 from aag.ir.visitors import walk_statements
 from aag.pipeline import Overrides, lower, main_unit, read_program
+from aag.spmd import nodes
 from esp.api import Request, Source
 from esp.validate.counts import predicted
 from tests.aag.spmd.emit.native import default_machine
@@ -332,3 +334,45 @@ def test_a_procedure_that_realigns_with_subscripts():
     moving = "!hpf$ dynamic b\n!hpf$ realign b(i,j) with a(j,i)\n"
     (remap, *_) = main_unit(program(f"{moving}call one\ncontains\nsubroutine one\nb = 1\nend subroutine\n")).body
     assert [spell(each) for each in remap.directive.subscripts] == ["j", "i"]
+
+
+BOUNDS = """program bounds
+real, allocatable :: a(:), c(:,:)
+real, pointer :: q(:)
+allocate(a(0:9), q(0:9), c(-1:6, 2:5))
+{}
+contains
+subroutine s(x)
+real :: x(:)
+x(1) = size(x)
+end subroutine
+subroutine t(y)
+real :: y(0:, :)
+y(0, 1) = ubound(y, 1)
+end subroutine
+subroutine k(z)
+real, allocatable :: z(:)
+z(1) = lbound(z, 1)
+end subroutine
+end program
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "target"),
+    [
+        ("call s(a)", "a(0)"),
+        ("call s(q)", "q(0)"),
+        ("call s(a(:4))", "a(0)"),
+        ("call s(a(3:))", "a(3)"),
+        ("call t(c)", "c(-1, 2)"),
+        ("call s(c(:, 4))", "c(-1, 4)"),
+        ("call k(a)", "a(1)"),
+    ],
+)
+def test_an_assumed_shape_dummy_begins_where_the_allocated_array_does(call, target):
+    node_program = lower(read_program(BOUNDS.format(call), "bounds.f90"), Overrides(procs=1), 1)
+    (assign,) = [each for node in nodes.walk(node_program.body) for each in getattr(node, "assigns", ())]
+    env = node_program.layouts.environment
+    found = [str(evaluate_int(each, env)) for each in assign.target.subscripts]
+    assert f"{assign.target.name}({', '.join(found)})" == target
