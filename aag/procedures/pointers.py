@@ -28,7 +28,7 @@ from aag.ir.spelling import spell
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import Body, map_own, mapped, walk_statements
 from aag.procedures.names import CallNames, decided
-from aag.procedures.pointing import UNKNOWN, Flow, Pointers, State, States, TooManyStates, mentioned
+from aag.procedures.pointing import UNKNOWN, Flow, Pointers, State, States, TooManyStates, mentioned, reshaped
 
 _STATE = "pointer$now"
 _MANY = "pointers may point to too many variables"
@@ -42,7 +42,7 @@ def without_pointers(unit: Unit) -> Unit:
     Statements whose pointers cannot be followed become `Opaque`.
     """
     points = [each for each in walk_statements(unit.body) if isinstance(each, s.Point)]
-    if not points and not any("pointer" in each.attributes for each in unit.entities):
+    if not points and not any("pointer" in each.attributes for each in unit.entities) and not reshaped(unit):
         return unit
     try:
         return _written(unit, {})

@@ -10,7 +10,7 @@ from aag.ir import statements as s
 from aag.ir.expressions import Call, Element, Expr, LogicalLit, OpaqueExpr, Section, Var
 from aag.ir.spelling import spell
 from aag.ir.units import Unit
-from aag.ir.visitors import Body, bodies, map_expression, map_own, names_in, own_expressions
+from aag.ir.visitors import Body, bodies, map_expression, map_own, names_in, own_expressions, walk_statements
 from aag.procedures.names import truth
 
 State = tuple[str, ...]
@@ -24,6 +24,19 @@ _ALLOCATIONS = 4
 """Variables that ALLOCATE of one pointer may give it at the same time."""
 
 
+def reshaped(unit: Unit) -> frozenset[str]:
+    """The ALLOCATABLE arrays to which different ALLOCATE statements give different extents; they are handled as
+    pointers."""
+    shapes: dict[str, set[tuple[Expr, ...]]] = {}
+    for each in walk_statements(unit.body):
+        if isinstance(each, s.Allocate) and not each.deallocate:
+            for item in each.items:
+                if isinstance(item, Element):
+                    shapes.setdefault(item.name, set()).add(item.subscripts)
+    several = {name for name, found in shapes.items() if len(found) > 1}
+    return frozenset(each.name for each in unit.entities if each.name in several and "allocatable" in each.attributes)
+
+
 class TooManyStates(Exception):
     """More states than are distinguished."""
 
@@ -33,7 +46,8 @@ class Pointers:
 
     def __init__(self, unit: Unit) -> None:
         self.entities = {each.name: each for each in unit.entities}
-        self.names = tuple(sorted(each.name for each in unit.entities if "pointer" in each.attributes))
+        pointers = {each.name for each in unit.entities if "pointer" in each.attributes}
+        self.names = tuple(sorted(pointers | reshaped(unit)))
         self.place = {name: at for at, name in enumerate(self.names)}
         self.allocated: dict[str, list[str]] = {}
         """The variables that ALLOCATE gives each pointer."""
@@ -109,8 +123,9 @@ class Pointers:
         """The variable that ALLOCATE gives a pointer: one to which nothing points, and with these extents."""
         shape = item.subscripts if isinstance(item, Element) else ()
         known = self.allocated.setdefault(name, [])
+        freed = state[self.place[name]] if "allocatable" in self.entities[name].attributes else ""
         for each in known:
-            if self.shapes[each] == shape and each not in state:
+            if self.shapes[each] == shape and (each not in state or each == freed):
                 return each
         if len(known) == _ALLOCATIONS:
             return UNKNOWN
@@ -222,7 +237,11 @@ class Flow:
         found = frozenset(each for each in states if all(each[self._pointers.place[name]] for name in read))
         if not found:
             lost = next(name for name in sorted(read) if not any(each[self._pointers.place[name]] for each in states))
-            self.problems[statement] = f"the pointer {self._pointers.entities[lost].shown} points to nothing here"
+            entity = self._pointers.entities[lost]
+            pointer = f"the pointer {entity.shown} points to nothing here"
+            self.problems[statement] = (
+                f"{entity.shown} is not allocated here" if "allocatable" in entity.attributes else pointer
+            )
             return states
         for name in sorted(read):
             if any(each[self._pointers.place[name]] == UNKNOWN for each in found):

@@ -86,6 +86,35 @@ def test_a_pointer_is_its_target(text, expected):
     assert body(f"{text}\n") == expected
 
 
+RESHAPED = """program reshaped
+real, allocatable :: a(:)
+integer :: k, n
+!hpf$ distribute a(block)
+n = 4
+allocate(a(4))
+a = 1
+deallocate(a)
+{}
+end program
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("allocate(a(12))\na = 2", "allocate(a$2(12)) a$2 = 2"),
+        ("allocate(a(4))\na = 2", "allocate(a(4)) a = 2"),
+        (
+            "do k = 1, 3\nallocate(a(0:5))\na = k\ndeallocate(a)\nend do\nallocate(a(4))\na(1) = 3",
+            "do k = 1, 3 allocate(a$2(0:5)) a$2 = k deallocate(a$2) end do allocate(a(4)) a(1) = 3",
+        ),
+    ],
+)
+def test_an_array_that_is_allocated_with_other_extents_is_another_one(text, expected):
+    unit = main_unit(read_program(RESHAPED.format(text), "reshaped.hpf"))
+    assert " ".join(" ".join(map(print_statement, unit.body[4:])).split()) == expected
+
+
 def test_levels_that_a_loop_exchanges_have_a_copy_of_the_statements_each():
     found = body(f"old => u\nnew => w\ndo k = 1, 5\nnew = old + k\n{SWAP}end do\nprint *, old(1,1)\n")
     first, second = "w = u + k", "u = w + k"
