@@ -13,7 +13,8 @@ from aag.ir.expressions import Call, Element, Expr, ImpliedDo, IntLit, Var
 from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import map_expression, names_in, walk_expressions, walk_statements
-from aag.procedures.binding import assign, is_constant, may_cross, part_of
+from aag.procedures.allocated import Allocations
+from aag.procedures.binding import NONE, assign, is_constant, may_cross, part_of
 from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused
@@ -39,13 +40,12 @@ class Binder:
         effects: AssignedNames,
         procedures: Mapping[str, Unit],
         *,
-        elsewhere: bool = False,
+        allocations: Allocations = NONE,
     ) -> None:
         self._declarations = declarations
         self._effects = effects
         self._procedures = procedures
-        self._elsewhere = elsewhere
-        """Whether ALLOCATE may give arrays other lower bounds than 1."""
+        self._allocations = allocations
 
     def bound(
         self, unit: Unit, given: Mapping[str, Expr], mark: str, span: Span, into: str = ""
@@ -120,7 +120,7 @@ class Binder:
                 raise Refused("an argument is not declared")
             if each.shape is not None:
                 constants = self._declarations.constants()
-                names.parts[each.name] = part_of(each, actual, known, names, constants, elsewhere=self._elsewhere)
+                names.parts[each.name] = part_of(each, actual, known, names, constants, allocations=self._allocations)
 
     def _bind_scalar(
         self, unit: Unit, entity: Entity, actual: Expr, names: CallNames, copies: Copies, span: Span
@@ -186,7 +186,7 @@ class Binder:
         """What a dummy array is of the actual one, whose shape may be another one if it is not mapped."""
         known, constants = self._declarations.entities, self._declarations.constants()
         try:
-            part = part_of(entity, actual, known, names, constants, elsewhere=self._elsewhere)
+            part = part_of(entity, actual, known, names, constants, allocations=self._allocations)
         except OtherShape as problem:
             try:
                 return self._in_sequence(entity, actual, names, unit)

@@ -1,20 +1,21 @@
 """Dummy arguments: what they are where a procedure is called."""
 
-from collections.abc import Iterable, Mapping, Sequence
-
-from msgspec.structs import replace
+from collections.abc import Mapping, Sequence
 
 from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Section, StringLit, Unary, Var
+from aag.ir.expressions import Binary, Element, Expr, IntLit, LogicalLit, RealLit, Section, StringLit, Unary, Var
 from aag.ir.linear import add, linear, subtract
 from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import walk_statements
+from aag.procedures.allocated import Allocations
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused, extent, same
 from aag.wording import plural
+
+NONE = Allocations()
+"""Nothing is known of ALLOCATE statements."""
 
 
 def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> dict[str, Expr]:
@@ -40,31 +41,6 @@ def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr
     return found
 
 
-def allocates_from_elsewhere(units: Iterable[Unit]) -> bool:
-    """Whether some ALLOCATE gives an array a lower bound other than 1."""
-    return any(
-        isinstance(part, Section) and part.lower != IntLit(1)
-        for unit in units
-        for each in walk_statements(unit.body)
-        if isinstance(each, s.Allocate)
-        for item in each.items
-        if isinstance(item, Element)
-        for part in item.subscripts
-    )
-
-
-def _bounded(array: Entity) -> Entity:
-    """An array with bounds that only its ALLOCATE gives, as inquiries."""
-
-    def bound(each: Bound, dim: int) -> Bound:
-        if each.lower is not None or each.upper is not None:
-            return each
-        lower, upper = (Call(kind, (Var(array.name), IntLit(dim))) for kind in ("lbound", "ubound"))
-        return Bound(lower=lower, upper=upper)
-
-    return replace(array, shape=tuple(bound(each, dim) for dim, each in enumerate(array.shape or (), start=1)))
-
-
 def part_of(
     dummy: Entity,
     actual: Expr,
@@ -72,7 +48,7 @@ def part_of(
     names: CallNames,
     env: Environment,
     *,
-    elsewhere: bool = False,
+    allocations: Allocations = NONE,
 ) -> ActualPart:
     """What a dummy array is of the actual argument.
 
@@ -82,7 +58,7 @@ def part_of(
         entities: The declarations of the caller.
         names: What the names of the procedure mean there.
         env: The values of named constants.
-        elsewhere: Whether arrays that ALLOCATE gives their bounds may begin elsewhere than at 1.
+        allocations: What ALLOCATE statements say of bounds.
 
     Raises:
         Refused: no part of an array with the same dimensions.
@@ -93,12 +69,7 @@ def part_of(
     if array is None or array.shape is None:
         raise Refused(f"its argument {dummy.shown} is an array, the actual one {actual.name} is not")
     shape = names.shape(dummy.shape or ())
-    if (
-        elsewhere
-        and not dummy.attributes & {"allocatable", "pointer"}
-        and array.attributes & {"allocatable", "pointer"}
-    ):
-        array = _bounded(array)
+    array = allocations.bounded(array, dummy, env)
     match actual:
         case Var():
             return _whole(dummy, shape, array, env)

@@ -23,9 +23,10 @@ from aag.ir.visitors import (
     walk_expressions,
     walk_statements,
 )
+from aag.procedures.allocated import Allocations
 from aag.procedures.allocation import entered, with_flags
 from aag.procedures.arguments import Binder
-from aag.procedures.binding import actuals, allocates_from_elsewhere, assign, is_constant
+from aag.procedures.binding import actuals, assign, is_constant
 from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
 from aag.procedures.loops import calling_loops
@@ -68,8 +69,8 @@ class _Expansion:
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
         self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects)
         self._effects = effects
-        elsewhere = allocates_from_elsewhere((main, *every))
-        self._binder = Binder(self._declarations, effects, self._procedures, elsewhere=elsewhere)
+        allocations = Allocations.of(main, modules, every)
+        self._binder = Binder(self._declarations, effects, self._procedures, allocations=allocations)
         self._markers: dict[str, str] = {}
         self._refusals: dict[str, str] = {}
         """Functions whose calls stay calls, and why."""

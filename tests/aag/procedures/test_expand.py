@@ -354,6 +354,10 @@ subroutine k(z)
 real, allocatable :: z(:)
 z(1) = lbound(z, 1)
 end subroutine
+subroutine e(y)
+real :: y(8, 4)
+y(2, 2) = 1
+end subroutine
 end program
 """
 
@@ -368,6 +372,7 @@ end program
         ("call t(c)", "c(-1, 2)"),
         ("call s(c(:, 4))", "c(-1, 4)"),
         ("call k(a)", "a(1)"),
+        ("call e(c)", "c(0, 3)"),
     ],
 )
 def test_an_assumed_shape_dummy_begins_where_the_allocated_array_does(call, target):
@@ -376,3 +381,20 @@ def test_an_assumed_shape_dummy_begins_where_the_allocated_array_does(call, targ
     env = node_program.layouts.environment
     found = [str(evaluate_int(each, env)) for each in assign.target.subscripts]
     assert f"{assign.target.name}({', '.join(found)})" == target
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "reason"),
+    [
+        ("subroutine f\nreal :: w(2)\nw = 1\nend subroutine\n", ""),
+        ("subroutine f\nallocate(c(4, 4))\nend subroutine\n", "y has other extents than c"),
+        ("subroutine f(z)\nreal, allocatable :: z(:, :)\nallocate(z(4, 4))\nend subroutine\n", "y has other extents"),
+        ("subroutine f\nreal, allocatable :: c(:, :)\nallocate(c(8, 4))\nend subroutine\n", "y has other extents"),
+    ],
+)
+def test_an_explicit_shape_dummy_needs_an_array_that_is_allocated_in_one_way(elsewhere, reason):
+    text = BOUNDS.format("call e(c)").replace("subroutine e(y)", f"{elsewhere}subroutine e(y)")
+    body = main_unit(read_program(text.replace("-1:6, 2:5", "8, 4"), "bounds.f90")).body
+    reasons = [each.reason for each in body if isinstance(each, s.CallStmt)]
+    assert len(reasons) == bool(reason)
+    assert all(reason in each for each in reasons)
