@@ -1,6 +1,6 @@
 """The map of this room: text -> program -> layouts -> node program -> graph, one typed line a stage."""
 
-from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.diagnostics import Diagnostic, SourceError, Span, UnresolvedError
 from aag.functional.contents import with_contents
 from aag.functional.run import NO_LIMITS
 from aag.functional.tables import RunLimits
@@ -8,6 +8,7 @@ from aag.graph.aau import Graph
 from aag.graph.build import build_graph
 from aag.graph.synchronize import synchronize
 from aag.ir.array_functions import with_array_functions
+from aag.ir.elements import with_elements
 from aag.ir.index_arrays import with_index_arrays
 from aag.ir.units import Program, Unit
 from aag.library.pricing import priced
@@ -15,16 +16,22 @@ from aag.mapping.layout import Layouts
 from aag.mapping.resolve import Overrides, resolve_mapping
 from aag.mapping.scope import visible_to
 from aag.procedures.expand import expanded
+from aag.procedures.pointers import without_pointers
 from aag.source.read import read_program
 from aag.spmd.lower import lower as lower_unit
 from aag.spmd.optimize import optimize
 from aag.spmd.program import NodeProgram, Options
+from aag.spmd.uncalled import refused
 from aag.spmd.verify import verify
 
 # text -> Program          aag.source      directives and Fortran as data
 # Program -> Layouts       aag.mapping     who owns what
 # Program -> NodeProgram   aag.spmd        what every processor runs
 # NodeProgram -> Graph     aag.graph       what it costs is decided by whoever interprets it
+
+
+UNREAD = frozenset({"W101", "W102", "W107", "W109"})
+"""Findings of reading that leave something of the source out."""
 
 
 def main_unit(program: Program) -> Unit:
@@ -60,7 +67,7 @@ def main_unit(program: Program) -> Unit:
         )
     program = priced(program)
     assert program.main is not None
-    whole = expanded(program, program.main)
+    whole = with_elements(without_pointers(expanded(program, program.main)), program.elements)
     procedures = frozenset(each.name for each in (*program.units, *whole.contains))
     return with_index_arrays(with_array_functions(whole, procedures))
 
@@ -74,18 +81,19 @@ def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> La
     """
     main = main_unit(program)
     found = [each for each in program.diagnostics if each.is_error]
+    left_out = [*(each for each in program.diagnostics if each.code in UNREAD), *refused(program, main)]
     try:
         layouts = resolve_mapping(
             main, overrides, default_procs, visible=visible_to(main, program), comments=program.unrecognised
         )
     except SourceError as problem:
-        if not found:  # among those, values alone that are missing
+        if isinstance(problem, UnresolvedError) and not found:
             raise
         places = {(each.span.file, *_place(each)) for each in found}
         others = (each for each in problem.diagnostics if (each.span.file, *_place(each)) not in places)
-        raise SourceError(sorted((*found, *others), key=_place)) from None
+        raise SourceError(sorted((*found, *others, *left_out), key=_place)) from None
     if found:
-        raise SourceError(found)
+        raise SourceError(sorted((*found, *left_out), key=_place))
     return layouts
 
 

@@ -27,6 +27,7 @@ from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp.calling import in_python
 from esp.computed import NOTHING, Computed, as_given, given_values, setting_of, settled
+from esp.elements import hinted
 from esp.incomplete import incomplete
 from esp.locate import find_system, systems_dir
 from esp.prediction import Prediction, assuming, single, without_repeats
@@ -296,7 +297,8 @@ def _quoting(program: Program, request: Request) -> Iterator[None]:
     try:
         yield
     except SourceError as error:
-        error.diagnostics = tuple(_with_line(each, program, request) for each in error.diagnostics)
+        found = hinted(error.diagnostics, program)
+        error.diagnostics = tuple(_with_line(each, program, request) for each in found)
         raise
 
 

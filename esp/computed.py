@@ -15,6 +15,7 @@ from aag.functional.run import NO_VALUE, UNUSED
 from aag.functional.run import computed as run
 from aag.functional.tables import BUDGET_USED, BY_INPUT, Found, RunLimits, WantedValues, WhileTrips
 from aag.ir import statements as s
+from aag.ir.elements import element_name
 from aag.ir.evaluate import Value
 from aag.ir.expressions import Var
 from aag.ir.units import Program, Unit
@@ -23,6 +24,7 @@ from aag.mapping.constants import constants_of, typed
 from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
 from aag.wording import plural
+from esp.elements import of_elements, with_given
 from esp.read_later import changed_later, with_input
 from esp.request import Request
 from esp.selecting import selected
@@ -93,13 +95,20 @@ def given_values(program: Program, request: Request) -> tuple[tuple[str, Value],
 
 
 def as_given(program: Program, request: Request) -> Program:
-    """The program, with the given values that hold only from a READ on."""
-    return with_input(program, _typed(program, request)) if request.values else program
+    """The program, with the given values of elements, and with those that hold only from a READ on.
+
+    Raises:
+        SourceError: an element cannot be given a value.
+    """
+    if not request.values:
+        return program
+    made, given = with_input(program, _typed(program, request)), of_elements(request.values)
+    return with_given(made, given) if given else made
 
 
 def _typed(program: Program, request: Request) -> tuple[tuple[str, Value], ...]:
     entities = {each.name: each for each in main_unit(program).entities}
-    found = ((name.lower(), value) for name, value in request.values.items())
+    found = ((name.lower(), value) for name, value in request.values.items() if not element_name(name))
     return tuple(sorted((name, typed(value, entities.get(name))) for name, value in found))
 
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from aag.diagnostics import NOWHERE, Diagnostic, Span
-from aag.source.files import WITHOUT_MPI
+from aag.pipeline import UNREAD
+from aag.spmd.uncalled import way_out
 from esp.errors import PredictionError
 from esp.prediction import Prediction, unplaced
 from interpreter.result import Assumption
@@ -18,9 +19,6 @@ _MISSING = re.compile(r"found no (subroutine|function) (\w+)")
 _DISTRIBUTED = re.compile(r"(\w+ is a library procedure and .+): only its call is charged")
 """How it says that a library procedure gets distributed arguments (W286)."""
 
-_UNREAD = frozenset({"W101", "W102", "W107", "W109"})
-"""Findings that leave something of the source out."""
-
 _WAY_OUT = {
     "W201": "leave it out, or write it as assignments, FORALL or loops",
     "W202": "correct the call or the subroutine, or write its statements in place of the call",
@@ -30,9 +28,6 @@ _WAY_OUT = {
     "M201": "describe it in the machine file",
 }
 """Assumptions that leave something out -> what to write instead."""
-
-_ADD = "correct the name, add the file that defines it, or give what a call costs: ‹cost {}='2*n flop'›"
-"""The way out where there is no such procedure."""
 
 _BY_MACHINE = frozenset({"no-network", "no-io", "unpriced"})
 """Assumptions that say what the machine description has no figure for."""
@@ -73,26 +68,19 @@ def incomplete(prediction: Prediction) -> IncompleteError:
 
 def left_out(prediction: Prediction) -> tuple[Diagnostic, ...]:
     """What an incomplete prediction leaves out, each thing at its place."""
-    unread = [each for each in prediction.warnings if each.code in _UNREAD]
+    unread = [each for each in prediction.warnings if each.code in UNREAD]
     known = {(each.span.file, each.span.line) for each in unread}
     uncharged = [
         Diagnostic(
             code=(code := "W286" if _DISTRIBUTED.search(each.text) else _LEFT_OUT[each.code] or each.code),
             message=unplaced(each),
             span=NOWHERE if each.span is None else each.span,
-            hint=_way_out(code, each.text),
+            hint=way_out(each.text, _WAY_OUT.get(code, "")),
         )
         for each in prediction.assumptions
         if each.code in _LEFT_OUT and not known.intersection(_at(each.span))
     ]
     return tuple(sorted((*unread, *uncharged), key=lambda each: (each.span.file, each.span.line, each.span.column)))
-
-
-def _way_out(code: str, text: str) -> str:
-    missing = _MISSING.search(text)
-    if missing is None:
-        return _WAY_OUT.get(code, "")
-    return WITHOUT_MPI if missing[2].startswith("mpi_") else _ADD.format(missing[2])
 
 
 def reasons(predictions: Sequence[Prediction]) -> tuple[str, ...]:
@@ -147,7 +135,7 @@ def reasons_among(
     known = {*called, *uncharged}.union(*missing.values(), *distributed.values())
     for warning in warnings:
         places = _at(warning.span)
-        if warning.code in _UNREAD and not known.intersection(places):
+        if warning.code in UNREAD and not known.intersection(places):
             where = f" ({lines(_named(dict.fromkeys(places), main_file))})" if places else ""
             other[warning.message + where] = None
     return (*told, *other) or (UNNAMED,)

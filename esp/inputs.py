@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from aag.diagnostics import Diagnostic, SourceError
 from aag.ir import statements as s
 from aag.ir.control import control_of
+from aag.ir.elements import array_of, element_name, why_not
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Element, Expr, Section, Var
 from aag.ir.steady import all_passed, assignments
@@ -173,14 +174,15 @@ def values_read(program: Program, text: str) -> dict[str, str]:
         if None in items:
             break
         for item, count in zip(statement.items, items, strict=True):
-            for _ in range(count or 0):
+            for at in range(count or 0):
                 value = records.next()
                 if value is None and records.ended and not (control.jumps or control.sets):
                     raise _too_short(statement, program)
                 if value is None:
                     return _only_there(unit, found)
-                if isinstance(item, Var) and entities[item.name].shape is None and value:
-                    found[item.name] = _constant(value, entities[item.name].type.base)
+                name = _place(item, at, entities, constants)
+                if name and value:
+                    found[name] = _constant(value, entities[array_of(name)].type.base)
         records.end()
     return _only_there(unit, found)
 
@@ -242,9 +244,37 @@ def _only_there(unit: Unit, found: dict[str, str]) -> dict[str, str]:
     times = assignments(unit, all_passed)
     reads = Counter(name for each in walk_statements(unit.body) if isinstance(each, s.Io) for name in _read(each))
     later = changed_later(unit)
+    filled = Counter(name for each in walk_statements(unit.body) if isinstance(each, s.Io) for name in _filled(each))
     return {
-        name: value for name, value in found.items() if times.get(name) == 1 or (name in later and reads[name] == 1)
+        name: value
+        for name, value in found.items()
+        if times.get(name) == 1
+        or (name in later and reads[name] == 1)
+        or (element_name(name) and filled[array_of(name)] == 1 and not why_not(unit, name))
     }
+
+
+def _filled(statement: s.Io) -> frozenset[str]:
+    """The arrays and scalars that a READ gives values."""
+    return frozenset(getattr(each, "name", "") for each in statement.items if statement.kind == "read")
+
+
+def _place(item: Expr, at: int, entities: Mapping[str, Entity], constants: Mapping[str, Value]) -> str:
+    """What the value of an item is called, that of its element `at` if it is a vector; empty: nobody gives it."""
+    match item:
+        case Var(name=name):
+            match entities[name].shape:
+                case None:
+                    return name
+                case (bound,):
+                    lower = 1 if bound.lower is None else evaluate_int(bound.lower, constants)
+                    return f"{name}({lower + at})"
+        case Element(name=name, subscripts=subscripts):
+            try:
+                return f"{name}({','.join(str(evaluate_int(each, constants)) for each in subscripts)})"
+            except Unknown:
+                return ""
+    return ""
 
 
 def _read(statement: s.Io) -> list[str]:

@@ -36,7 +36,7 @@ def with_input(program: Program, given: tuple[tuple[str, Value], ...]) -> Progra
     if program.main is None:
         return program
     later = changed_later(program.main)
-    values = {name: _literal(value) for name, value in given if name in later}
+    values = {name: literal(value) for name, value in given if name in later}
     if not values:
         return program
     main = replace(program.main, body=_assigning(program.main.body, values))
@@ -56,7 +56,8 @@ def _assigning(body: Body, values: Mapping[str, Expr]) -> Body:
     return tuple(found)
 
 
-def _literal(value: Value) -> Expr:
+def literal(value: Value) -> Expr:
+    """The constant that stands for a given value."""
     match value:
         case bool():
             return LogicalLit(value)
@@ -65,7 +66,7 @@ def _literal(value: Value) -> Expr:
         case float():
             return RealLit(value, repr(value), double=True)
         case complex():
-            return ComplexLit(_literal(value.real), _literal(value.imag))
+            return ComplexLit(literal(value.real), literal(value.imag))
         case str():
             return StringLit(value)
     raise TypeError(f"a given value of the type {type(value).__name__}")

@@ -91,6 +91,10 @@ def _read(expr: Expr | None) -> Iterator[str]:
             yield name
         case Element(name=name):
             yield name
+        case Call(name="size" | "shape" | "lbound" | "ubound", args=(Element(subscripts=parts), *others)):
+            for each in (*parts, *others):
+                yield from _read(each)
+            return
         case Call(args=args):
             for each in args:
                 yield from () if isinstance(each, Var) else _read(each)

@@ -66,6 +66,10 @@ class Align(Directive, frozen=True, kw_only=True):
     form: Descriptive = "prescriptive"
 
 
+NO_INDIRECT = "INDIRECT is not supported"
+INSTEAD_OF_INDIRECT = "use BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), GEN_BLOCK(sizes) or *"
+
+
 class Format(Struct, frozen=True, kw_only=True):
     """One dimension of DISTRIBUTE: ``BLOCK``, ``CYCLIC`` (with an optional size), ``*``, or ``GEN_BLOCK``, whose
     sizes are the values of a constructor where the source has them in a constant."""

@@ -245,6 +245,8 @@ def _simple(stmt: s.Stmt) -> str:
             return _io(stmt)
         case s.Allocate(items=items, deallocate=deallocate):
             return f"{'deallocate' if deallocate else 'allocate'}({', '.join(spell(each) for each in items)})"
+        case s.Point(pointer=pointer, target=target):
+            return f"nullify({spell(pointer)})" if target is None else f"{spell(pointer)} => {spell(target)}"
         case s.Stop():
             return "stop"
         case s.Return():

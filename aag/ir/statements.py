@@ -1,7 +1,7 @@
 """Executable statements: frozen, compared by identity (two equal lines are two statements).
 
 stmt = Assign(target, value) | Do | DoWhile | If(branches) | SelectCase(selector, cases)
-     | Forall(indices, mask, body) | Where(branches) | CallStmt | Enter | Io | Allocate | Remap(directive)
+     | Forall(indices, mask, body) | Where(branches) | CallStmt | Enter | Io | Allocate | Point | Remap(directive)
      | Restore(array)
      | Stop | Return | Exit | Cycle | Continue | Opaque(text)
 """
@@ -161,6 +161,13 @@ class Allocate(Stmt, frozen=True, kw_only=True, eq=False):
     deallocate: bool = False
 
 
+class Point(Stmt, frozen=True, kw_only=True, eq=False):
+    """pointer => target, or NULLIFY(pointer): a target of None. It becomes other statements before lowering."""
+
+    pointer: Expr
+    target: Expr | None
+
+
 class Remap(Stmt, frozen=True, kw_only=True, eq=False):
     """REALIGN or REDISTRIBUTE: the data move here, if they are still needed.
 
@@ -205,8 +212,10 @@ class Continue(Stmt, frozen=True, kw_only=True, eq=False):
 
 
 class Opaque(Stmt, frozen=True, kw_only=True, eq=False):
-    """A statement that cannot be read or is not modelled; `reason` says why. Worst-case effects, never
-    silence."""
+    """A statement that cannot be read or is not modelled; `reason` says why, `hint` what to write instead. `entry`: the
+    name of an ENTRY. Worst-case effects, never silence."""
 
     text: str
     reason: str
+    hint: str = ""
+    entry: str = ""

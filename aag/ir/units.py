@@ -157,6 +157,8 @@ class Unit(Struct, frozen=True, kw_only=True, eq=False):
     repeated: tuple[Directive, ...] = ()
     records: Mapping[str, Record] = field(default_factory=dict)
     """The derived types that the unit knows, until their variables are split."""
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    """Functions that it calls and whose bodies cannot take the place of these calls, and why."""
 
     def entity(self, name: str) -> Entity | None:
         """The declaration of a name (lower case), or None."""
@@ -181,6 +183,8 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     concurrent: tuple[Concurrent, ...] = ()
     costs: tuple[RoutineCost, ...] = ()
     """What procedures cost that the source lacks, as the user says."""
+    elements: tuple[tuple[str, Expr], ...] = ()
+    """Values that the user gives elements of arrays, such as ``gp(1)``."""
 
     @property
     def main(self) -> Unit | None:

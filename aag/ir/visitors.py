@@ -116,6 +116,8 @@ def own_expressions(stmt: s.Stmt) -> tuple[e.Expr, ...]:
             return (*args, *(value for _, value in keywords), *_present(into), *amounts)
         case s.Io(items=items) | s.Allocate(items=items):
             return items
+        case s.Point(pointer=pointer, target=target):
+            return _present(pointer, target)
         case s.Remap(directive=Align(subscripts=subscripts)):
             return tuple(each for each in subscripts or () if not isinstance(each, Star))
         case s.Remap(directive=Distribute(formats=formats)):
@@ -191,6 +193,8 @@ def map_own(stmt: s.Stmt, go: Callable[[e.Expr], e.Expr]) -> s.Stmt:
             return structs.replace(stmt, args=tuple(map(go, args)), keywords=pairs, cost=cost, into=result)
         case s.Io(items=items) | s.Allocate(items=items):
             return structs.replace(stmt, items=tuple(map(go, items)))
+        case s.Point(pointer=pointer, target=target):
+            return structs.replace(stmt, pointer=go(pointer), target=some(target))
         case s.Remap(directive=Align(subscripts=subscripts) as align):
             placed = subscripts and tuple(each if isinstance(each, Star) else go(each) for each in subscripts)
             return structs.replace(stmt, directive=structs.replace(align, subscripts=placed))

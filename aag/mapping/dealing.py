@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from aag.diagnostics import NOWHERE, Span
-from aag.ir.directives import Distribute, Format
+from aag.ir.directives import INSTEAD_OF_INDIRECT, NO_INDIRECT, Distribute, Format
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Constructor, Expr
 from aag.mapping.arrangements import REARRANGED, Arrangements
@@ -112,8 +112,7 @@ def _formats(directive: Distribute, rank: int, onto: Grid | None, report: Report
 def _refused(directive: Distribute, formats: tuple[Format, ...], report: Report) -> bool:
     indirect = any(each.kind == "indirect" for each in formats)
     if indirect:
-        known = "use BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), GEN_BLOCK(sizes) or *"
-        report.add("E314", f"{_said(directive)}: INDIRECT is not supported", directive.span, known)
+        report.add("E314", f"{_said(directive)}: {NO_INDIRECT}", directive.span, INSTEAD_OF_INDIRECT)
     return indirect
 
 

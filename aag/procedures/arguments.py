@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir import directives as d
 from aag.ir import statements as s
-from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
+from aag.ir.expressions import Call, Element, Expr, ImpliedDo, IntLit, Var
 from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import names_in, walk_expressions, walk_statements
-from aag.procedures.binding import assign, is_constant, may_cross, part_of
+from aag.ir.visitors import map_expression, names_in, walk_expressions, walk_statements
+from aag.procedures.allocated import Allocations
+from aag.procedures.binding import NONE, assign, is_constant, may_cross, part_of
 from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused
@@ -33,10 +34,18 @@ class Copies(Struct, kw_only=True):
 class Binder:
     """Binds the dummies of procedures."""
 
-    def __init__(self, declarations: FlatDeclarations, effects: AssignedNames, procedures: Mapping[str, Unit]) -> None:
+    def __init__(
+        self,
+        declarations: FlatDeclarations,
+        effects: AssignedNames,
+        procedures: Mapping[str, Unit],
+        *,
+        allocations: Allocations = NONE,
+    ) -> None:
         self._declarations = declarations
         self._effects = effects
         self._procedures = procedures
+        self._allocations = allocations
 
     def bound(
         self, unit: Unit, given: Mapping[str, Expr], mark: str, span: Span, into: str = ""
@@ -110,7 +119,8 @@ class Binder:
             if each is None:
                 raise Refused("an argument is not declared")
             if each.shape is not None:
-                names.parts[each.name] = part_of(each, actual, known, names, self._declarations.constants())
+                constants = self._declarations.constants()
+                names.parts[each.name] = part_of(each, actual, known, names, constants, allocations=self._allocations)
 
     def _bind_scalar(
         self, unit: Unit, entity: Entity, actual: Expr, names: CallNames, copies: Copies, span: Span
@@ -176,7 +186,7 @@ class Binder:
         """What a dummy array is of the actual one, whose shape may be another one if it is not mapped."""
         known, constants = self._declarations.entities, self._declarations.constants()
         try:
-            part = part_of(entity, actual, known, names, constants)
+            part = part_of(entity, actual, known, names, constants, allocations=self._allocations)
         except OtherShape as problem:
             try:
                 return self._in_sequence(entity, actual, names, unit)
@@ -207,7 +217,7 @@ class Binder:
 
     def _kept(self, expr: Expr, copies: Copies, span: Span) -> Expr:
         """An expression of the caller that keeps its value while the procedure runs."""
-        if not names_in(expr) & copies.assigned:
+        if not names_in(map_expression(expr, _without_bounds)) & copies.assigned:
             return expr
         name = self._declarations.integer("place$", span)
         copies.before.append(assign(span, Var(name), expr))
@@ -276,6 +286,11 @@ def _whole(result: Entity | None, array: Entity) -> ActualPart:
     one = IntLit(1)
     dims = (ActualDim(lower=own.lower or one, upper=None, start=its.lower or one, whole=True) for own, its in pairs)
     return ActualPart(array.name, tuple(dims))
+
+
+def _without_bounds(part: Expr) -> Expr:
+    """Bounds of an array do not change with its values."""
+    return IntLit(1) if isinstance(part, Call) and part.name in ("lbound", "ubound") else part
 
 
 def _variables(unit: Unit) -> frozenset[str]:

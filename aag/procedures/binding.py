@@ -10,8 +10,12 @@ from aag.ir.expressions import Binary, Element, Expr, IntLit, LogicalLit, RealLi
 from aag.ir.linear import add, linear, subtract
 from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
+from aag.procedures.allocated import Allocations
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused, extent, same
 from aag.wording import plural
+
+NONE = Allocations()
+"""Nothing is known of ALLOCATE statements."""
 
 
 def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> dict[str, Expr]:
@@ -38,7 +42,13 @@ def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr
 
 
 def part_of(
-    dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: CallNames, env: Environment
+    dummy: Entity,
+    actual: Expr,
+    entities: Mapping[str, Entity],
+    names: CallNames,
+    env: Environment,
+    *,
+    allocations: Allocations = NONE,
 ) -> ActualPart:
     """What a dummy array is of the actual argument.
 
@@ -48,6 +58,7 @@ def part_of(
         entities: The declarations of the caller.
         names: What the names of the procedure mean there.
         env: The values of named constants.
+        allocations: What ALLOCATE statements say of bounds.
 
     Raises:
         Refused: no part of an array with the same dimensions.
@@ -58,6 +69,7 @@ def part_of(
     if array is None or array.shape is None:
         raise Refused(f"its argument {dummy.shown} is an array, the actual one {actual.name} is not")
     shape = names.shape(dummy.shape or ())
+    array = allocations.bounded(array, dummy, env)
     match actual:
         case Var():
             return _whole(dummy, shape, array, env)

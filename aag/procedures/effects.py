@@ -36,6 +36,9 @@ class AssignedNames:
                 case s.Io(kind="read" | "inquire" | "open", items=items) | s.Allocate(items=items):
                     for each in items:
                         yield from _base(each)
+                case s.Point(pointer=pointer, target=target):  # what a pointer points to may be assigned through it
+                    yield from _base(pointer)
+                    yield from () if target is None else _base(target)
                 case s.CallStmt():
                     yield from assigned_by_call(statement, self.passed)
                 case s.Opaque():

@@ -23,6 +23,7 @@ from aag.ir.visitors import (
     walk_expressions,
     walk_statements,
 )
+from aag.procedures.allocated import Allocations
 from aag.procedures.allocation import entered, with_flags
 from aag.procedures.arguments import Binder
 from aag.procedures.binding import actuals, assign, is_constant
@@ -68,8 +69,11 @@ class _Expansion:
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
         self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects)
         self._effects = effects
-        self._binder = Binder(self._declarations, effects, self._procedures)
+        allocations = Allocations.of(main, modules, every)
+        self._binder = Binder(self._declarations, effects, self._procedures, allocations=allocations)
         self._markers: dict[str, str] = {}
+        self._refusals: dict[str, str] = {}
+        """Functions whose calls stay calls, and why."""
         self._count = 0
         self._calls = 0
         self._loops = 0
@@ -96,6 +100,7 @@ class _Expansion:
             equivalences=tuple(declarations.equivalences),
             contains=tuple(each for each in self._main.contains if each.name in self._left(made)),
             body=made,
+            refusals=self._refusals,
         )
 
     def _left(self, body: Iterable[s.Stmt]) -> frozenset[str]:
@@ -129,7 +134,8 @@ class _Expansion:
             case s.Assign(target=Var(name=name), value=Call() as call, span=span) if self._fills(call, name):
                 try:
                     return self._inlined(self._procedures[call.name], call.args, call.keywords, span, stack, name)[1]
-                except Refused:
+                except Refused as problem:
+                    self._refusals.setdefault(call.name, str(problem))
                     return (statement,)
             case s.If(branches=branches) if len(branches) > 1 and self._calls_in(branches[1:]):
                 return self._statement(_nested(statement), stack)
@@ -165,6 +171,13 @@ class _Expansion:
             scalar = not is_array(statement.target, entities)
             called = {name: each for name, each in called.items() if "elemental" in each.prefixes and not scalar}
         long = frozenset(name for name, each in called.items() if name not in self._several and self._is_apart(each))
+        assigned = {
+            each.target.name
+            for each in walk_statements((statement,))
+            if isinstance(each, s.Assign) and isinstance(each.target, Var | Element)
+        }
+        if long and any(self._may_be_read(each, names_in(statement) - {each}) for each in assigned):
+            return None
         return calling_loops(statement, entities, long, self._declarations.integer) if long else None
 
     def _is_apart(self, unit: Unit) -> bool:
@@ -207,7 +220,15 @@ class _Expansion:
         local = {each.name for each in unit.entities}
         read = names_in(*call.args, *(value for _, value in call.keywords)) | (names_in(unit.body) - local)
         shared = bool(unit.commons) or bool(self._procedures.keys() & _called(unit.body))
-        return len(result.shape) == len(target.shape) and array not in read and not shared
+        fits = len(result.shape) == len(target.shape) and array not in read and not shared
+        return fits and not self._may_be_read(array, read)
+
+    def _may_be_read(self, assigned: str, read: Iterable[str]) -> bool:
+        """Whether a pointer may make an assigned variable one of those that are read."""
+        entities = self._declarations.entities
+        marks = [entities[each].attributes & {"pointer", "target"} for each in read if each in entities]
+        own = entities[assigned].attributes & {"pointer", "target"} if assigned in entities else frozenset[str]()
+        return any("pointer" in own | each for each in marks if own and each)
 
     def _hoisted(self, statement: s.Stmt, stack: tuple[str, ...]) -> tuple[list[s.Stmt], s.Stmt]:
         """The statements of functions computed before a statement, and the statement without the calls of these."""
@@ -255,7 +276,8 @@ class _Expansion:
         at = through(call.span, span.call) if call.span.line else span
         try:
             names, body = self._inlined(unit, call.args, call.keywords, at, stack)
-        except Refused:
+        except Refused as problem:
+            self._refusals.setdefault(unit.name, str(problem))
             return call
         if result.shape is not None:
             return self._array_value(names.of(result.name), unit, statement, body, before)
@@ -341,7 +363,8 @@ class _Expansion:
             Refused: it cannot stand there.
         """
         if unit.name in stack:
-            raise Refused("it is recursive")
+            between = stack[stack.index(unit.name) + 1 :]
+            raise Refused("it is recursive" + (f": it calls itself through {', '.join(between)}" if between else ""))
         if unit.name in self._several:
             raise Refused(f"several procedures are called {unit.name}")
         if self._count > _MOST:

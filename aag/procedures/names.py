@@ -211,14 +211,18 @@ class CallNames(Struct, kw_only=True):
         return tuple(map(self._statement, body))
 
     def _statement(self, statement: s.Stmt) -> s.Stmt:
+        return mapped(self.head(statement), self.statements)
+
+    def head(self, statement: s.Stmt) -> s.Stmt:
+        """A statement of the procedure, without the statements inside of it: these stay as they are."""
         if isinstance(statement, s.Remap):
             return replace(statement, directive=self._remap(statement.directive))
         if isinstance(statement, s.CallStmt) and statement.cost is not None:
             self._check_elements(statement)
         made = map_own(self._named(statement), self.expression)
         if isinstance(made, s.If) and self.present:
-            made = _decided(made)
-        return mapped(made, self.statements)
+            made = decided(made)
+        return made
 
     def _check_elements(self, call: s.CallStmt) -> None:
         """A library procedure that gets an element may use those behind it in memory.
@@ -332,11 +336,11 @@ class CallNames(Struct, kw_only=True):
         )
 
 
-def _decided(statement: s.If) -> s.If | s.Continue:
-    """An IF without the branches that are never taken, as they may use arguments that are absent."""
+def decided(statement: s.If) -> s.If | s.Continue:
+    """An IF without the branches that are never taken, as they may use what is not there."""
     branches: list[s.Branch] = []
     for each in statement.branches:
-        taken = None if each.condition is None else _truth(each.condition)
+        taken = None if each.condition is None else truth(each.condition)
         if taken is None:
             branches.append(each)
         elif taken:
@@ -349,15 +353,16 @@ def _decided(statement: s.If) -> s.If | s.Continue:
     return replace(statement, branches=tuple(branches))
 
 
-def _truth(expr: Expr) -> bool | None:
+def truth(expr: Expr) -> bool | None:
+    """What a condition of logical constants is; None: it is not known."""
     match expr:
         case LogicalLit(value=value):
             return value
         case Unary(op=".not.", operand=operand):
-            found = _truth(operand)
+            found = truth(operand)
             return None if found is None else not found
         case Binary(op=".and." | ".or." as op, left=left, right=right):
-            pair = (_truth(left), _truth(right))
+            pair = (truth(left), truth(right))
             decisive = op == ".or."
             if decisive in pair:
                 return decisive

@@ -51,13 +51,10 @@ def model_of(unit: Unit) -> str:
 
 
 def why_not(model: str) -> str:
-    """Why a procedure of another model is not interpreted, and what to do."""
+    """Why a procedure of another model is not interpreted."""
     local = "local" in model
     each = "each processor runs it on its own part of the arrays" if local else "it belongs to another language"
-    return (
-        f"it is EXTRINSIC({model.upper()}), that is, {each}: write INDEPENDENT loops in its place, "
-        "or make it EXTRINSIC(HPF_SERIAL)"
-    )
+    return f"it is EXTRINSIC({model.upper()}), that is, {each}"
 
 
 def on_one_processor(unit: Unit, assigned: frozenset[str], is_constant: Callable[[str], bool], span: Span) -> Unit:

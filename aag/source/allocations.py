@@ -1,4 +1,4 @@
-"""ALLOCATE and DEALLOCATE: what they allocate, and what they assign."""
+"""ALLOCATE, DEALLOCATE and NULLIFY: what they allocate, and what they assign."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -32,6 +32,31 @@ def allocation(node: Any, reader: Reader, place: dict[str, Any]) -> Allocation:
             source = reader.read(value)
             assigned += (s.Assign(span=place["span"], target=_whole(each), value=source) for each in items)
     return Allocation(items=items, deallocate=deallocate, assigned=tuple(assigned), **place)
+
+
+class Nullification(s.Point, frozen=True, kw_only=True, eq=False):
+    """NULLIFY as it is read: `others` are its further pointers, until `with_nullified` makes statements of them."""
+
+    others: tuple[e.Expr, ...]
+
+
+def nullified(node: Any, reader: Reader, place: dict[str, Any]) -> Nullification:
+    """The statement that `node` stands for."""
+    listed = node.items[1]
+    first, *others = (reader.read(each) for each in getattr(listed, "items", (listed,)))
+    return Nullification(pointer=first, target=None, others=tuple(others), **place)
+
+
+def with_nullified(body: Iterable[s.Stmt]) -> Body:
+    """The statements with one for each pointer of NULLIFY."""
+    found: list[s.Stmt] = []
+    for each in body:
+        if isinstance(each, Nullification):
+            found.append(s.Point(span=each.span, label=each.label, pointer=each.pointer, target=None))
+            found += (s.Point(span=each.span, pointer=one, target=None) for one in each.others)
+        else:
+            found.append(mapped(each, with_nullified))
+    return tuple(found)
 
 
 def _whole(item: e.Expr) -> e.Expr:

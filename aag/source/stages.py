@@ -1,9 +1,11 @@
 """From statements to units, with fparser in the middle."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from aag.budget import OPERANDS
 from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.ir.directives import INSTEAD_OF_INDIRECT, NO_INDIRECT, Distribute
+from aag.ir.units import Unit
 from aag.records.split import split_records
 from aag.source.block_data import with_block_data
 from aag.source.directives import read_directive, with_example
@@ -55,7 +57,10 @@ def read_units(files: Sequence[Joined], source: dict[tuple[str, int], str], file
     found += impure_calls(units, parts)
     split = split_records(units, defined=resolved.defined)
     missing = any(each.code == UNKNOWN_MODULE for each in reader.diagnostics)
-    found += [] if missing else split.diagnostics  # types of that module are not known
+    if missing:  # nothing is mapped, so what mapping refuses for certain is said here
+        found += _indirect(units)
+    else:  # types of that module are not known
+        found += split.diagnostics
     lost = [row for index, row in enumerate(rows) if index not in reader.seen]
     if lost:
         found.append(_lost(lost[0].span))
@@ -64,6 +69,16 @@ def read_units(files: Sequence[Joined], source: dict[tuple[str, int], str], file
         raise SourceError(found)
     complete = reader.complete and resolved.complete and split.complete and not warnings
     return Reading(split.units, found, complete, tuple(reader.concurrent))
+
+
+def _indirect(units: Iterable[Unit]) -> Iterator[Diagnostic]:
+    """The errors of INDIRECT distributions."""
+    for unit in units:
+        yield from _indirect(unit.contains)
+        for each in unit.directives:
+            if isinstance(each, Distribute) and any(one.kind == "indirect" for one in each.formats or ()):
+                message = f"DISTRIBUTE {each.distributee}: {NO_INDIRECT}"
+                yield Diagnostic(code="E314", message=message, span=each.span, hint=INSTEAD_OF_INDIRECT)
 
 
 def _empty(file: str) -> Diagnostic:

@@ -12,7 +12,7 @@ from aag.ir import statements as s
 from aag.ir.directives import Independent
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.visitors import calls_used, names_in
-from aag.source.allocations import allocation, with_assignments
+from aag.source.allocations import allocation, nullified, with_assignments, with_nullified
 from aag.source.cases import case_values, chosen
 from aag.source.classify import after_group
 from aag.source.concurrent import ConcurrentHead, Head
@@ -35,11 +35,10 @@ _IO: dict[str, IoKind] = {
     "Backspace_Stmt": "backspace",
     "Flush_Stmt": "flush",
 }
-_NOT_MODELLED = {
-    "Goto_Stmt": GO_TO,
-    "Pointer_Assignment_Stmt": "pointers are not modelled",
-    "Nullify_Stmt": "pointers are not modelled",
-}
+_WITHOUT_LABELS = "return an INTEGER argument instead, and test it behind the call"
+_WHOLE = "let it point to a whole array, with the bounds of that"
+_PROCEDURE = "make {} a procedure of its own: declarations, and the statements behind ENTRY"
+_NOT_MODELLED = {"Goto_Stmt": GO_TO}
 
 
 class _At(Struct, frozen=True):
@@ -109,7 +108,7 @@ class BodyReader:
             if stmt is None or (not found and self._defines_function(stmt)):
                 continue
             found.append(stmt)
-        found = list(with_assignments(found))
+        found = list(with_nullified(with_assignments(found)))
         self._names.made |= names_in(found)
         self._names.diagnostics += [*astray(found), *redefined(found)]
         return structured(tuple(found), self._names.fresh, self._names.declare_integer)
@@ -145,8 +144,8 @@ class BodyReader:
         except UNFORESEEN:
             return self._opaque(at, at.text, NOT_UNDERSTOOD)
 
-    def _opaque(self, at: _At, text: str, reason: str) -> s.Opaque:
-        return s.Opaque(text=text, reason=reason, **at.place)
+    def _opaque(self, at: _At, text: str, reason: str, hint: str = "") -> s.Opaque:
+        return s.Opaque(text=text, reason=reason, hint=hint, **at.place)
 
     def _action(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         """A simple statement."""
@@ -154,6 +153,8 @@ class BodyReader:
         action = _ACTIONS.get(kind)
         if action is not None:
             return action(self, node, at, reader)
+        if kind == "Nullify_Stmt":
+            return nullified(node, reader, at.place)
         if kind in _IO:
             return s.Io(kind=_IO[kind], items=(), control=_inside(node), **at.place)
         return self._opaque(at, at.text, _NOT_MODELLED.get(kind, f"{_words(kind)} is not modelled"))
@@ -185,7 +186,7 @@ class BodyReader:
         if not name.isidentifier():
             return self._opaque(at, at.text, "type-bound procedures are not modelled")
         if any(type(each).__name__ == "Alt_Return_Spec" for each in getattr(node.items[1], "items", ())):
-            return self._opaque(at, at.text, f"the alternate returns of {name} are not modelled")
+            return self._opaque(at, at.text, f"the alternate returns of {name} are not modelled", _WITHOUT_LABELS)
         args, keywords = reader.arguments(node.items[1])
         return s.CallStmt(name=self._names.callee(name), args=args, keywords=keywords, **at.place)
 
@@ -262,6 +263,14 @@ class BodyReader:
     def _allocate(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         return allocation(node, reader, at.place)
 
+    def _point(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
+        pointer, bounds, target = node.items
+        if bounds is not None:
+            return self._opaque(at, at.text, f"bounds of the pointer {pointer} are not modelled", _WHOLE)
+        place = reader.read(pointer)
+        null = type(target).__name__ == "Intrinsic_Function_Reference" and str(target.items[0]).lower() == "null"
+        return s.Point(pointer=place, target=None if null else reader.read(target), **at.place)
+
     def _exit(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del reader
         name = _name(node.items[1])
@@ -280,14 +289,15 @@ class BodyReader:
     def _return(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del reader
         if node.items[-1] is not None:
-            return self._opaque(at, at.text, f"the alternate return {node.items[-1]} is not modelled")
+            return self._opaque(at, at.text, f"the alternate return {node.items[-1]} is not modelled", _WITHOUT_LABELS)
         return s.Return(**at.place)
 
     def _entry(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del reader
         name = str(node.items[0]).lower()
         self._names.entries.append(name)
-        return self._opaque(at, at.text, f"ENTRY {name} is not modelled")
+        found = self._opaque(at, at.text, f"ENTRY {name} is not modelled", _PROCEDURE.format(name))
+        return replace(found, entry=name)
 
     def _continue(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del node, reader
@@ -472,6 +482,7 @@ _ACTIONS: dict[str, Callable[[BodyReader, Any, _At, Reader], s.Stmt]] = {
     "Error_Stop_Stmt": BodyReader._stop,
     "Return_Stmt": BodyReader._return,
     "Continue_Stmt": BodyReader._continue,
+    "Pointer_Assignment_Stmt": BodyReader._point,
     "Entry_Stmt": BodyReader._entry,
 }
 _CONSTRUCTS: dict[str, Callable[[BodyReader, Any], s.Stmt | None]] = {

@@ -181,7 +181,7 @@ class UnitReader(Struct):
                         code="W102",
                         message=f"{stmt.reason}; this statement is left out",
                         span=stmt.span,
-                        hint="write it in another form, as assignments, IF or loops",
+                        hint=stmt.hint or "write it in another form, as assignments, IF or loops",
                     )
                 )
 

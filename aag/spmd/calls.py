@@ -9,15 +9,15 @@ from aag.diagnostics import CallSite
 from aag.ir import statements as ir
 from aag.ir.costs import RELATIVE, CallCost, changed_by
 from aag.ir.expressions import Call, Element, RealLit, Var
-from aag.ir.nearest import did_you_mean
 from aag.ir.operations import component, operations
 from aag.ir.result_types import wider
-from aag.ir.units import Program, Type
+from aag.ir.units import Type
 from aag.ir.visitors import names_in
 from aag.spmd.assignments import lower_assign
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import CLOCKS, RANDOM, scalars
 from aag.spmd.nodes import CallNode, Charge, ClockMark, LibraryCall
+from aag.spmd.uncalled import what_stays
 
 EMITTED_CLOCKS = frozenset(("system_clock", "cpu_time", "date_and_time", "etime", "second"))
 """Those that gfortran has as subroutines."""
@@ -31,12 +31,7 @@ def lower_call(lowering: Lowering, statement: ir.CallStmt) -> None:
         _lower_priced(lowering, statement, statement.cost)
         return
     lowering.complete = False
-    if statement.reason:
-        what = f"the body of {statement.name} is not interpreted ({statement.reason})"
-    else:
-        near = did_you_mean(statement.name, sorted(_subroutines(lowering.program)))
-        what = f"found no subroutine {statement.name}{f' ({near})' if near else ''}"
-    assumption = f"{what}: only its call is charged"
+    assumption = f"{what_stays(lowering.program, statement)}: only its call is charged"
     lowering.note("W202", assumption)
     span = structs.replace(statement.span, call=CallSite(statement.name, statement.span))
     lowering.emit(CallNode(span=span, name=statement.name, arguments=len(statement.args), assumption=assumption))
@@ -108,12 +103,6 @@ def _charges(cost: CallCost, kind: Type) -> Iterator[Charge]:
                 parts = {unit: 1.0}
         for operation, number in parts.items():
             yield Charge(operation=operation, times=number * term.factor, amount=term.amount)
-
-
-def _subroutines(program: Program) -> Iterator[str]:
-    """The names of the subroutines of the source."""
-    for unit in program.units:
-        yield from (each.name for each in (unit, *unit.contains) if each.kind == "subroutine")
 
 
 def _lower_intrinsic(lowering: Lowering, statement: ir.CallStmt) -> bool:

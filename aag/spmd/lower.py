@@ -84,7 +84,8 @@ def _uninterpreted(lowering: Lowering, name: str) -> str:
         return f"{body} (FORALL, WHERE or an implied DO calls it)"
     known = functions_of(program, lowering.unit)
     if name in known or lowering.has_procedure(name):
-        return body
+        why = lowering.unit.refusals.get(name)
+        return f"{body} ({why})" if why else body
     near = did_you_mean(name, sorted({*known, *INTRINSICS}))
     return f"found no function {name}{f' ({near})' if near else ''}"
 

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir import statements as ir
+from aag.ir.by_state import copies_by_state, set_state, state_entity
 from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Binary, Element, Expr, IntLit, Var
-from aag.ir.units import Entity, Type, Unit
+from aag.ir.expressions import Element, Expr, Var
+from aag.ir.units import Entity, Unit
 from aag.ir.visitors import map_expression, map_own, mapped, names_in, own_expressions, walk_statements
 from aag.mapping.configuration import Configuration, Dynamics
 from aag.mapping.dealing import Dealt
@@ -54,8 +55,8 @@ def with_versions(unit: Unit, layouts: Layouts, *, lazy: bool) -> tuple[Unit, La
     entities = versions.entities
     if rewriting.asked:
         body = _Rewriting(versions, flow, still, tracked=True).body(unit.body)
-        body = (_set_state(unit.span, 0), *body)
-        entities = (*entities, _state_entity(unit))
+        body = (set_state(_STATE, unit.span, 0), *body)
+        entities = (*entities, state_entity(_STATE, unit))
     made = replace(unit, body=body, entities=(*unit.entities, *entities))
     contents = {
         each: layouts.contents[stem]
@@ -326,7 +327,7 @@ class _Rewriting:
                 for old, new in (self._versions.moved(state, after) if statement.copies else ())
                 if old not in still
             ]
-            return (*assigns, *([_set_state(statement.span, after)] if self._tracked else ()))
+            return (*assigns, *([set_state(_STATE, statement.span, after)] if self._tracked else ()))
 
         states = self._flow.before.get(statement)
         return self._by_state(statement.span, states, moves) if states else ()
@@ -342,44 +343,9 @@ class _Rewriting:
 
     def _by_state(self, span: Span, states: States, make: Callable[[int], Body]) -> Sequence[ir.Stmt]:
         """What `make` says for each configuration: once if it says the same for all, else under an IF."""
-        groups: dict[tuple[object, ...], tuple[Body, list[int]]] = {}
-        for state in sorted(states):
-            made = make(state)
-            groups.setdefault(_key(made), (made, []))[1].append(state)
-        if len(groups) == 1:
-            return next(iter(groups.values()))[0]
-        self.asked = True
-        *some, last = (
-            (_relabelled(body, f"_{at + 1}" if at else ""), which) for at, (body, which) in enumerate(groups.values())
-        )
-        branches = [ir.Branch(condition=_holds(which), body=body, span=span) for body, which in some]
-        return (ir.If(span=span, branches=(*branches, ir.Branch(condition=None, body=last[0], span=span))),)
-
-
-def _key(body: Body) -> tuple[object, ...]:
-    """What two copies of the same statements have in common only if they name the same versions."""
-    return tuple(expr for each in walk_statements(body) for expr in own_expressions(each))
-
-
-def _relabelled(body: Body, mark: str) -> Body:
-    """A copy of statements whose loops have names of their own: a name stands for one loop of a program unit."""
-    own = {each.name for each in walk_statements(body) if isinstance(each, ir.Do | ir.DoWhile)}
-
-    def one(statement: ir.Stmt) -> ir.Stmt:
-        if isinstance(statement, ir.Do | ir.DoWhile | ir.Exit | ir.Cycle) and statement.name in own - {""}:
-            statement = replace(statement, name=f"{statement.name}{mark}")
-        return mapped(statement, lambda inner: tuple(map(one, inner)))
-
-    return tuple(map(one, body)) if mark else body
-
-
-def _holds(states: Sequence[int]) -> Expr:
-    condition: Expr | None = None
-    for state in states:
-        test = Binary("==", Var(_STATE), IntLit(state))
-        condition = test if condition is None else Binary(".or.", condition, test)
-    assert condition is not None
-    return condition
+        made, asked = copies_by_state(_STATE, span, states, make)
+        self.asked |= asked
+        return made
 
 
 def _renamed(body: Iterable[ir.Stmt], names: Mapping[str, str]) -> Iterable[ir.Stmt]:
@@ -412,13 +378,3 @@ def replace_name(expr: Var | Element, name: str) -> Expr:
             return Var(name, span=expr.span)
         case Element(subscripts=subscripts):
             return Element(name, subscripts, span=expr.span)
-
-
-def _set_state(span: Span, state: int) -> ir.Stmt:
-    return ir.Assign(span=span, target=Var(_STATE), value=IntLit(state))
-
-
-def _state_entity(unit: Unit) -> Entity:
-    kind = Type(base="integer", bytes=4)
-    none: frozenset[str] = frozenset()
-    return Entity(name=_STATE, shown=_STATE, type=kind, shape=None, attributes=none, initial=None, span=unit.span)

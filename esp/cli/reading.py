@@ -106,7 +106,7 @@ def _take_input(source: Source, options: argparse.Namespace) -> None:
     from aag.pipeline import main_unit
     from esp.inputs import values_read
 
-    given = {each.partition("=")[0].strip().lower() for each in options.set}
+    given = {"".join(each.partition("=")[0].lower().split()) for each in options.set}
     found = values_read(source.program, text_of_input(options.input))
     why = settable(main_unit(source.program), source.program.units).why
     wanted = {name: value for name, value in found.items() if name not in given and not why.get(name, "")}

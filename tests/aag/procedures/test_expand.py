@@ -3,10 +3,12 @@
 import pytest
 
 from aag.ir import statements as s
+from aag.ir.evaluate import evaluate_int
 from aag.ir.printer import print_statement
 from aag.ir.spelling import spell
 from aag.ir.visitors import walk_statements
 from aag.pipeline import Overrides, lower, main_unit, read_program
+from aag.spmd import nodes
 from esp.api import Request, Source
 from esp.validate.counts import predicted
 from tests.aag.spmd.emit.native import default_machine
@@ -101,6 +103,14 @@ def test_what_a_dummy_is(call, dummy, statement, expected):
             "call two(s)",
             "recursive subroutine two(x)\nreal x\nx = x - 1\nif (x > 0) call two(x)\nend subroutine\n",
             "it is recursive",
+        ),
+        (
+            "call two(1)",
+            (
+                "recursive subroutine two(n)\nif (n > 0) call three(n - 1)\nend subroutine\n"
+                "recursive subroutine three(n)\nif (n > 0) call two(n - 1)\nend subroutine\n"
+            ),
+            "it is recursive: it calls itself through three",
         ),
         (
             "call two(b)",
@@ -324,3 +334,67 @@ def test_a_procedure_that_realigns_with_subscripts():
     moving = "!hpf$ dynamic b\n!hpf$ realign b(i,j) with a(j,i)\n"
     (remap, *_) = main_unit(program(f"{moving}call one\ncontains\nsubroutine one\nb = 1\nend subroutine\n")).body
     assert [spell(each) for each in remap.directive.subscripts] == ["j", "i"]
+
+
+BOUNDS = """program bounds
+real, allocatable :: a(:), c(:,:)
+real, pointer :: q(:)
+allocate(a(0:9), q(0:9), c(-1:6, 2:5))
+{}
+contains
+subroutine s(x)
+real :: x(:)
+x(1) = size(x)
+end subroutine
+subroutine t(y)
+real :: y(0:, :)
+y(0, 1) = ubound(y, 1)
+end subroutine
+subroutine k(z)
+real, allocatable :: z(:)
+z(1) = lbound(z, 1)
+end subroutine
+subroutine e(y)
+real :: y(8, 4)
+y(2, 2) = 1
+end subroutine
+end program
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "target"),
+    [
+        ("call s(a)", "a(0)"),
+        ("call s(q)", "q(0)"),
+        ("call s(a(:4))", "a(0)"),
+        ("call s(a(3:))", "a(3)"),
+        ("call t(c)", "c(-1, 2)"),
+        ("call s(c(:, 4))", "c(-1, 4)"),
+        ("call k(a)", "a(1)"),
+        ("call e(c)", "c(0, 3)"),
+    ],
+)
+def test_an_assumed_shape_dummy_begins_where_the_allocated_array_does(call, target):
+    node_program = lower(read_program(BOUNDS.format(call), "bounds.f90"), Overrides(procs=1), 1)
+    (assign,) = [each for node in nodes.walk(node_program.body) for each in getattr(node, "assigns", ())]
+    env = node_program.layouts.environment
+    found = [str(evaluate_int(each, env)) for each in assign.target.subscripts]
+    assert f"{assign.target.name}({', '.join(found)})" == target
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "reason"),
+    [
+        ("subroutine f\nreal :: w(2)\nw = 1\nend subroutine\n", ""),
+        ("subroutine f\nallocate(c(4, 4))\nend subroutine\n", "y has other extents than c"),
+        ("subroutine f(z)\nreal, allocatable :: z(:, :)\nallocate(z(4, 4))\nend subroutine\n", "y has other extents"),
+        ("subroutine f\nreal, allocatable :: c(:, :)\nallocate(c(8, 4))\nend subroutine\n", "y has other extents"),
+    ],
+)
+def test_an_explicit_shape_dummy_needs_an_array_that_is_allocated_in_one_way(elsewhere, reason):
+    text = BOUNDS.format("call e(c)").replace("subroutine e(y)", f"{elsewhere}subroutine e(y)")
+    body = main_unit(read_program(text.replace("-1:6, 2:5", "8, 4"), "bounds.f90")).body
+    reasons = [each.reason for each in body if isinstance(each, s.CallStmt)]
+    assert len(reasons) == bool(reason)
+    assert all(reason in each for each in reasons)

@@ -106,20 +106,9 @@ end program
             "hpf_local",
             ":",
             "x = 1",
-            (
-                "it is EXTRINSIC(HPF_LOCAL), that is, each processor runs it on its own part of the arrays: "
-                "write INDEPENDENT loops in its place, or make it EXTRINSIC(HPF_SERIAL)"
-            ),
+            ("it is EXTRINSIC(HPF_LOCAL), that is, each processor runs it on its own part of the arrays"),
         ),
-        (
-            "c",
-            ":",
-            "x = 1",
-            (
-                "it is EXTRINSIC(C), that is, it belongs to another language: "
-                "write INDEPENDENT loops in its place, or make it EXTRINSIC(HPF_SERIAL)"
-            ),
-        ),
+        ("c", ":", "x = 1", ("it is EXTRINSIC(C), that is, it belongs to another language")),
         ("hpf_serial", ":", "x = g", "it is EXTRINSIC(HPF_SERIAL) and uses g, which is not its argument"),
         (
             "hpf_serial",

@@ -14,6 +14,7 @@ from aag.source.read import read_program
 from tests.aag.source.reading import read_file
 
 ANOTHER = "(write it in another form, as assignments, IF or loops)"
+WITHOUT_LABELS = "(return an INTEGER argument instead, and test it behind the call)"
 UNUSED = "(check that the flow does not depend on it)"
 SPELT = "(check its spelling)"
 CHECK = "(check the parentheses)"
@@ -31,6 +32,16 @@ ERRORS = {
                 "x.f90:1: E102 there is no Fortran statement in this source"
                 " (is the file complete, and in the right source form? (‹form free›, ‹form fixed›))"
             )
+        ],
+    ),
+    "INDIRECT, and a module that is missing": (
+        "use nowhere\nreal a(8)\ninteger m(8)\n!hpf$ distribute a(indirect(m))\na = 1\nend\n",
+        [
+            "x.f90:1:5: E135 found no module nowhere (put it before the program, or name its file, too)",
+            (
+                "x.f90:4:18: E314 DISTRIBUTE a: INDIRECT is not supported"
+                " (use BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), GEN_BLOCK(sizes) or *)"
+            ),
         ],
     ),
     "no end": (
@@ -548,15 +559,15 @@ WARNINGS = {
             "subroutine s(*, i)\nreturn 1\nentry t(i)\nend\n"
         ),
         [
-            f"x.f90:{place}: W102 {what} not modelled; this statement is left out {ANOTHER}"
-            for place, what in (
-                ("1:1", "ASSIGN is"),
-                ("2:1", "an assigned GO TO is"),
-                ("3:4", "PAUSE is"),
-                ("5:1", "the alternate returns of s are"),
-                ("5:17", "ENDFILE is"),
-                ("8:1", "the alternate return 1 is"),
-                ("9:1", "ENTRY t is"),
+            f"x.f90:{place}: W102 {what} not modelled; this statement is left out {hint}"
+            for place, what, hint in (
+                ("1:1", "ASSIGN is", ANOTHER),
+                ("2:1", "an assigned GO TO is", ANOTHER),
+                ("3:4", "PAUSE is", ANOTHER),
+                ("5:1", "the alternate returns of s are", WITHOUT_LABELS),
+                ("5:17", "ENDFILE is", ANOTHER),
+                ("8:1", "the alternate return 1 is", WITHOUT_LABELS),
+                ("9:1", "ENTRY t is", "(make t a procedure of its own: declarations, and the statements behind ENTRY)"),
             )
         ],
     ),

@@ -233,7 +233,7 @@ def test_the_rest(body):
     [
         ("goto 10", "GO TO needs its label in this block or an enclosing one"),
         ("if (f(x)) 10, 20, 30", "arithmetic IF of a function is not modelled"),
-        ("q => x", "pointers are not modelled"),
+        ("q(1:) => x", "bounds of the pointer q are not modelled"),
         ("block\n integer k\n k = 1\nend block", "BLOCK is not modelled"),
         ("associate (k => x)\n y = k\nend associate", "ASSOCIATE is not modelled"),
         ("x = = 1", "a syntax error"),

@@ -15,11 +15,13 @@ from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_library import Linked
 from tests.aag.spmd.random_packs import Packs
+from tests.aag.spmd.random_pointers import Pointers
 from tests.aag.spmd.random_records import Records
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
 from tests.aag.spmd.random_serial import Serials
 from tests.aag.spmd.random_tables import Tables
+from tests.aag.spmd.random_uses import Uses
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,20 @@ def value(text, row):
 
 @dataclass
 class Writer(
-    Bodies, Calls, Concurrents, Constructors, Guards, Linked, Packs, Records, Reductions, Remaps, Serials, Tables
+    Bodies,
+    Calls,
+    Concurrents,
+    Constructors,
+    Guards,
+    Linked,
+    Packs,
+    Pointers,
+    Records,
+    Reductions,
+    Remaps,
+    Serials,
+    Tables,
+    Uses,
 ):
     random: object
     arrays: list = field(default_factory=list)
@@ -69,12 +84,15 @@ class Writer(
     again: list = field(default_factory=list)
     results: list = field(default_factory=list)
     tables: list = field(default_factory=list)
+    pointers: list = field(default_factory=list)
     indirect_share: int = 0
     library: bool = False
     concurrents: bool = False
     internal: list = field(default_factory=list)
     external: list = field(default_factory=list)
     interfaces: list = field(default_factory=list)
+    modules: list = field(default_factory=list)
+    uses: list = field(default_factory=list)
     procs: int = 1
 
     def pick(self, *choices):
@@ -574,10 +592,13 @@ class Writer(
         return lines
 
     def text(self, body):
-        lines = ["program random", *(["  use hpf_library"] if self.library else []), "  implicit none"]
+        used = [*(["use hpf_library"] if self.library else []), *self.uses]
+        lines = [*self.modules, "program random", *(f"  {each}" for each in used), "  implicit none"]
         for array in (*self.arrays, *self.results):
             bounds = ", ".join(f"{lower}:{upper}" for lower, upper in array.bounds)
-            lines.append(f"  double precision :: {array.name}({bounds})")
+            if array not in self.pointers:
+                lines.append(f"  {self.target_of(array.name)} :: {array.name}({bounds})")
+        lines += self.pointer_declarations()
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
@@ -610,6 +631,8 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     writer.library = "packed" in kinds
     writer.concurrents = "concurrent" in kinds
     first = writer.tabulate() if {"indirect", "packed"} & set(kinds) else []
+    if "pointed" in kinds:
+        first = [*first, *writer.point()]
     if "linked" in kinds:
         first = [*first, *writer.local_values()]
     return writer.text([*first, *writer.block(statements, kinds)]), writer.procs

@@ -1,9 +1,9 @@
 """Random programs with data of all types under shifts, gathers and reductions, and with input and output in any order.
 
-    text, procs, given = program(seed)
+    text, procs, given, values = program(seed)
 
-`given` is the standard input. What is written to a file is read back from it. All values are small whole numbers, or
-quarters of them, so that answers are the same to the last digit.
+`given` is the standard input, `values` are those of it that decide the flow. What is written to a file is read back
+from it. All values are small whole numbers, or quarters of them, so that answers are the same to the last digit.
 """
 
 import random
@@ -59,6 +59,8 @@ class Writer:
         self.lines = []
         self.given = []
         self.labels = 0
+        self.sizes = {name: self.random.randint(1, 6) for name in ("more", "sizes(1)", "sizes(2)")}
+        self.values = {}
 
     def pick(self, *choices):
         return self.random.choice(choices)
@@ -73,7 +75,7 @@ class Writer:
         kinds = self.random.sample(sorted(TYPES), 3)
         yield "program p"
         yield "  implicit none"
-        yield "  integer :: i, j, k, ios, many"
+        yield "  integer :: i, j, k, ios, many, more, sizes(2)"
         yield "  double precision :: s, few(4)"
         yield "  namelist /group/ s, few"
         yield "  character(len=8) :: word"
@@ -268,6 +270,30 @@ class Writer:
             yield "  read (5, *, iostat=ios) many, k, (few(i), i = 1, many)"
         yield "  print *, few, k"
 
+    def read_changed(self):
+        """Input of a size that the program changes before it uses it."""
+        self.values["more"] = self.sizes["more"]
+        self.given.append(str(self.sizes["more"]))
+        yield f"  read {self.pick('*,', '(5, *)')} more"
+        yield f"  more = {self.pick('more / 2', 'more + 1', '2 * more - 1')}"
+        yield from self.counted("more")
+
+    def read_elements(self):
+        """Input of sizes in an array."""
+        names = ("sizes(1)", "sizes(2)")
+        count = self.pick(*names)
+        self.values[count] = self.sizes[count]
+        self.given.append(" ".join(str(self.sizes[name]) for name in names))
+        yield f"  read *, {self.pick('sizes', 'sizes(1), sizes(2)')}"
+        yield from self.counted(count)
+
+    def counted(self, count):
+        """A loop with this trip count that sends messages."""
+        yield f"  do i = 1, {count}"
+        yield from self.shift()
+        yield "  end do"
+        yield f"  print *, {count}"
+
     def read_back(self):
         """Write an array to a file and read another like it."""
         array = self.random.choice(self.arrays)
@@ -340,12 +366,15 @@ class Writer:
             self.shift,
             self.section,
             self.parts,
+            self.parts,
             self.reduce,
             self.write,
             self.show,
             self.show,
             self.update,
             self.read_fixed,
+            self.read_changed,
+            self.read_elements,
             self.read_group,
             self.read_back,
             self.read_back,
@@ -361,7 +390,7 @@ class Writer:
 
 
 def program(seed, statements=8):
-    """Text, number of processors and standard input of a program."""
+    """Text, number of processors and standard input of a program, and what of the input decides its flow."""
     writer = Writer(seed)
     text = writer.text(statements)
-    return text, writer.procs, "\n".join([*writer.given, ""])
+    return text, writer.procs, "\n".join([*writer.given, ""]), writer.values

@@ -29,6 +29,8 @@ program p
   complex(8) :: z(n), w
   character(len=4) :: name(n), word
   logical :: f(n), g
+  double precision, target :: u(n)
+  double precision, pointer :: v(:)
 !hpf$ distribute (block) :: a, b, z, name, f
 !hpf$ distribute (block, *) :: c, d, m
 """
@@ -50,6 +52,7 @@ STATEMENTS = {
         "word = name(2)(1:3)",
         "name = word // 'x'",
         "w = (1.0d0, 2.0d0) * z(1)",
+        "v => u\nv = 1\nif (associated(v, u)) s = v(2)\nnullify (v)",
         "f = a > b .and. .not. f",
     ],
     s.Do: [
@@ -114,7 +117,8 @@ STATEMENTS = {
     s.Exit: ["do i = 1, n\n  if (a(i) > 1) exit\n  s = s + a(i)\nend do"],
     s.Cycle: ["do i = 1, n\n  if (r(i) > 1) cycle\n  s = s + r(i)\nend do"],
     s.Continue: ["continue", "7 continue"],
-    s.Opaque: ["assign 7 to k\n7 continue", "nullify (word)"],
+    s.Point: [],
+    s.Opaque: ["assign 7 to k\n7 continue", "nullify (word)", "v => u(2:3)\nv(1) = s"],
 }
 """Statements by their class, in the main program. Those that a list of single statements cannot hold have none."""
 

@@ -4,6 +4,7 @@ import pytest
 
 from aag.pipeline import read_program
 from esp.api import Request, Source
+from esp.computed import as_given
 from esp.validate.answer import difference
 from esp.validate.counts import predicted
 from esp.validate.given import GivenInput
@@ -15,15 +16,16 @@ MANY = 100
 
 def run(seed, native, system):
     """Compare the answer and, where input does not decide how much is read, the messages."""
-    text, procs, standard_input = program(seed)
+    text, procs, standard_input, values = program(seed)
     given = GivenInput(standard_input)
     source = read_program(text, "random.hpf")
-    node_program = lowered(source, procs)
+    request = Request(procs=procs, values=values)
+    node_program = lowered(as_given(source, request), procs)
     assert node_program.complete, text
     answer, counted = native.answer(node_program, given=given)
     assert difference(native.expected(text, given), answer) == "", f"{seed}\n{text}\n{answer}"
     if "many, k" not in text:
-        assert counted == predicted(Source(program=source), system, Request(procs=procs)).counts, f"{seed}\n{text}"
+        assert counted == predicted(Source(program=source), system, request).counts, f"{seed}\n{text}"
 
 
 @pytest.mark.parametrize("seed", [1, 109])
@@ -49,6 +51,8 @@ def test_every_construct_is_drawn():
         "read (5",
         "read (11",
         "iostat=",
+        "more\n  more =",
+        "sizes(2)\n  do i = 1, sizes",
         "inquire",
         "write (word",
         "read (word",

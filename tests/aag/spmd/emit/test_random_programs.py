@@ -29,6 +29,9 @@ PARTS = {
     "constructed": (("constructed", "constructed", "assignment"), 6),
     "indirect": (("indirect", "indirect", "indirect", "assignment", "reduction"), 6),
     "packed": (("packed", "packed", "packed", "assignment", "forall"), 6),
+    "pointed": (("pointed", "pointed", "pointed", "assignment", "do", "forall", "reduction"), 6),
+    "pointed and more": (("pointed", "pointed", "where", "scalar", "intrinsic", "function"), 6),
+    "used": (("used", "used", "called", "assignment", "remap"), 6),
     "recorded": (("recorded", "recorded", "assignment", "do", "reduction", "forall", "where"), 6),
     "recorded and more": (("recorded", "independent", "intrinsic", "function", "scalar"), 6),
     "concurrent": (("concurrent", "concurrent", "concurrent", "assignment", "do"), 6),
@@ -53,6 +56,8 @@ def flow_is_known(body):
 def is_known(condition):
     """Whether indices alone decide a condition; counters of other loops are no indices."""
     names = names_in(condition)
+    if names == {"pointer$now"}:  # which what is known decides
+        return True
     return condition is None or (is_decided_by_indices(condition) and names <= set("ijkl"))
 
 
