@@ -18,7 +18,7 @@ TABLES = {
     "advise": ("advise.md", ("## JSON",)),
     **{
         name.replace(" ", "-"): ("json_other.md", (f"## `esp {name} --json`",))
-        for name in ("explain", "layout", "query", "diff", "check", "reproduce", "system show", "system fit")
+        for name in ("explain", "formula", "layout", "query", "diff", "check", "reproduce", "system show", "system fit")
     },
 }
 """Name of a schema -> the page and the sections that describe its fields."""

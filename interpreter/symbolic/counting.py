@@ -5,11 +5,13 @@ counts (`sampled`). What neither gives stays a number, and is named.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import count, islice
 from typing import Literal
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.graph import aau as g
 from aag.ir.visitors import names_in
@@ -19,22 +21,25 @@ from interpreter.result import CountTable, Result
 from interpreter.symbolic.facts import Facts
 from interpreter.symbolic.places import Places
 from interpreter.symbolic.polynomial import Poly, poly
-from interpreter.symbolic.sampled import Key, Sample, Solver, ansatzes, exact, interpolated, sizes_for
+from interpreter.symbolic.sampled import CountSample, Key, Solver, ansatzes, exact, interpolated, sizes_for
 from interpreter.symbolic.trips import Ranks
-from interpreter.symbolic.walk import Derived, Walk
+from interpreter.symbolic.walk import Derived, SymbolicWalk
 
 CELLS = 3
 """Cells of each BLOCK dimension that each processor has at least where a formula holds."""
 
-ATTEMPTS = 4
+ATTEMPTS = 6
 """How often the least size is doubled where counts are no polynomial from it on: messages change their range."""
+
+LARGEST = 2**40
+"""Beyond this parameter nobody looks for the end of a range of messages."""
 
 MOST_DEGREE = 5
 """The highest degree that is tried."""
 
 Origin = Literal["derived", "interpolated", "number"]
 
-Counter = Callable[[int], Sample]
+Counter = Callable[[int], CountSample]
 """The counts of the engine for a size."""
 
 
@@ -48,6 +53,7 @@ class Counting(Struct, frozen=True, kw_only=True):
         reasons: AAU -> why its counts are not derived.
         samples: Sizes at which the engine has counted.
         checked: Sizes at which all counts equal those of the engine and which no interpolation used.
+        messages: AAU -> bytes of its largest message in a typical execution; None: no expression.
     """
 
     facts: Facts
@@ -56,11 +62,35 @@ class Counting(Struct, frozen=True, kw_only=True):
     reasons: Mapping[int, str]
     samples: tuple[int, ...]
     checked: tuple[int, ...]
+    messages: Mapping[int, Poly | None]
+
+    @property
+    def lost(self) -> list[int]:
+        """The AAUs whose counts are numbers."""
+        return [each for each, origin in self.origins.items() if origin == "number"]
+
+    def nearest(self, size: int, bounds: Sequence[float]) -> int:
+        """A size for which the counts hold: this one, or the next one if there is one, or the last one."""
+        most = self.most(bounds)
+        if most is not None and size > most:
+            return next(each for each in range(most, 0, -1) if self.facts.hold(each))
+        found = next(each for each in count(size) if self.facts.hold(each))
+        return found if most is None or found <= most else self.nearest(most + 1, bounds)
+
+    def most(self, bounds: Sequence[float]) -> int | None:
+        """The largest size at which messages are in the same ranges of sizes as at the samples; `bounds`: the last
+        sizes of the ranges. None: there is none."""
+        least, most = max((0, *self.samples)), None
+        for each in self.messages.values():
+            end = max((least, *self.checked)) if each is None and bounds else _end(each, self.facts.free, least, bounds)
+            most = end if most is None else most if end is None else min(most, end)
+        return most
 
 
-def sample_of(size: int, result: Result) -> Sample:
+def sample_of(size: int, result: Result) -> CountSample:
     """What the engine has counted at a size."""
-    return Sample(size, counts_by_key(result.counts), {each.id: each.executions for each in result.aaus})
+    messages = {each.id: max((one for one, _ in each.comm.sizes), default=0) for each in result.aaus if each.comm}
+    return CountSample(size, counts_by_key(result.counts), {each.id: each.executions for each in result.aaus}, messages)
 
 
 def counts_by_key(table: CountTable) -> dict[Key, "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
@@ -86,6 +116,7 @@ class Subject(Struct, frozen=True, kw_only=True):
         facts: What is known of the parameter.
         procs: The number of processors.
         count: Counts with the engine; it is called for about twenty small sizes.
+        bounds: The last sizes of the ranges of messages for which the machine has figures of their own.
     """
 
     graph: g.Graph
@@ -94,13 +125,14 @@ class Subject(Struct, frozen=True, kw_only=True):
     facts: Facts
     procs: int
     count: Counter
+    bounds: tuple[float, ...] = ()
 
     def derived(self, trips: Mapping[int, int]) -> "Made":
         """What the walk gives for each processor."""
         sums: dict[tuple[object, ...], Poly] = {}
         roundings: dict[Poly, None] = {}
         found = [
-            Walk(self.prices(), Ranks(self.places, self.facts, rank, sums, roundings), trips).whole(self.graph)
+            SymbolicWalk(self.prices(), Ranks(self.places, self.facts, rank, sums, roundings), trips).whole(self.graph)
             for rank in range(self.procs)
         ]
         return Made(found, trips, tuple(roundings))
@@ -117,28 +149,36 @@ class Made(Struct, frozen=True):
 
 def counting(subject: Subject, size: int) -> Counting:
     """Count symbolically. `size`: it is checked, too, where the facts hold for it."""
-    known: dict[int, Sample] = {}
+    known: dict[int, CountSample] = {}
 
-    def sampled(at: int) -> Sample:
+    def sampled(at: int) -> CountSample:
         if at not in known:
             known[at] = subject.count(at)
         return known[at]
 
     least = subject.facts.least
     made = subject.derived(_constant_trips(subject, sampled))
-    found = _attempt(subject, sampled, made, least)
+    found = _tried(subject, sampled, made, least, size)
     for _ in range(ATTEMPTS - 1):
-        if "number" not in found.origins.values():
+        if not found.lost:
             break
         least *= 2
-        found = _attempt(subject, sampled, made, least)
-    checks = [each for each in dict.fromkeys((size, *_further(found))) if found.facts.hold(each)]
-    return _checked(found, [sampled(each) for each in checks if each not in found.samples], subject.procs)
+        other = _tried(subject, sampled, made, least, size)
+        found = other if len(other.lost) < len(found.lost) else found
+    further = [each for each in _further(found) if (most := found.most(subject.bounds)) is None or each <= most]
+    return _checked(found, [sampled(each) for each in further], subject.procs)
+
+
+def _tried(subject: Subject, sampled: Counter, made: Made, least: int, size: int) -> Counting:
+    """Count from a least size on, and check the counts at a size."""
+    found = _attempt(subject, sampled, made, least)
+    at = [size] if found.facts.hold(size) and size not in found.samples else []
+    return _checked(found, [sampled(each) for each in at], subject.procs)
 
 
 def _further(found: Counting) -> tuple[int, ...]:
     """A size beyond those used."""
-    start = 2 * max(found.samples) + 1
+    start = 2 * max((found.facts.least, *found.samples)) + 1
     return tuple([each for each in range(start, start + 64) if found.facts.hold(each)][:1])
 
 
@@ -169,7 +209,15 @@ def _attempt(subject: Subject, sampled: Counter, made: Made, least: int) -> Coun
     origins: dict[int, Origin] = {
         each: "number" if each in numbers else "interpolated" if each in left else "derived" for each in sorted(paying)
     }
-    return Counting(facts=own, counts=counts, origins=origins, reasons=left, samples=tuple(sizes or ()), checked=())
+    return Counting(
+        facts=own,
+        counts=counts,
+        origins=origins,
+        reasons=left,
+        samples=tuple(sizes or ()),
+        checked=(),
+        messages=_messages(samples, solvers),
+    )
 
 
 def _left(made: Sequence[Derived]) -> dict[int, str]:
@@ -187,7 +235,7 @@ def _common(made: Sequence[Derived]) -> dict[Key, tuple[Poly, ...]]:
     }
 
 
-def _different(counts: Mapping[Key, tuple[Poly, ...]], sample: Sample, left: set[int], procs: int) -> set[Key]:
+def _different(counts: Mapping[Key, tuple[Poly, ...]], sample: CountSample, left: set[int], procs: int) -> set[Key]:
     """The counts that are not those of the engine."""
     none = np.zeros(procs)
     found = set()
@@ -209,20 +257,46 @@ def _values(polys: Sequence[Poly], size: int) -> list[object]:
     return [known[each] for each in polys]
 
 
-def _checked(found: Counting, samples: Sequence[Sample], procs: int) -> Counting:
+def _checked(found: Counting, samples: Sequence[CountSample], procs: int) -> Counting:
     """Without the AAUs whose counts differ at further sizes."""
-    numbers = {each for each, origin in found.origins.items() if origin == "number"}
+    numbers = set(found.lost)
     wrong = {key[0] for each in samples for key in _different(found.counts, each, numbers, procs)}
     origins: dict[int, Origin] = {each: "number" if each in wrong else was for each, was in found.origins.items()}
     reasons = {**found.reasons, **dict.fromkeys(wrong, "its counts differ from those of the engine")}
-    return Counting(
-        facts=found.facts,
+    return replace(
+        found,
         counts={key: each for key, each in found.counts.items() if key[0] not in wrong},
         origins=origins,
         reasons=reasons,
-        samples=found.samples,
-        checked=tuple(each.size for each in samples),
+        checked=(*found.checked, *(each.size for each in samples)),
     )
+
+
+def _messages(samples: Sequence[CountSample], solvers: Sequence[Solver]) -> dict[int, Poly | None]:
+    """The largest message of each AAU that sends any."""
+    found: dict[int, Poly | None] = {}
+    for aau in sorted({aau for each in samples for aau, size in each.messages.items() if size}):
+        values = [Fraction(each.messages.get(aau, 0)) for each in samples]
+        found[aau] = next((made for each in solvers if (made := each.solve(values)) is not None), None)
+    return found
+
+
+def _end(bytes_of: Poly | None, free: str, start: int, bounds: Sequence[float]) -> int | None:
+    """The largest parameter at which a message is in the range in which it is at `start`; None: there is no end."""
+    if bytes_of is None:
+        return None
+
+    def size(at: int) -> float:
+        return float(bytes_of.value({free: at}))
+
+    bound = min((each for each in bounds if each >= size(start)), default=None)
+    if bound is None or size(LARGEST) <= bound:
+        return None
+    low, high = start, LARGEST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if size(middle) <= bound else (low, middle)
+    return low
 
 
 def _constant_trips(subject: Subject, sampled: Counter) -> dict[int, int]:

@@ -5,6 +5,7 @@ Then BLOCK over p processors has blocks of q = floor((n + e) / p) cells with n +
 the sign of a n + b q + d follows from the ends of the intervals of q and r.
 """
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +16,7 @@ from msgspec import Struct
 from interpreter.symbolic.polynomial import Floor, Name, Number, Poly
 
 
-class Blocks(Struct, frozen=True):
+class BlockDimension(Struct, frozen=True):
     """A BLOCK dimension: `extent` cells over `procs` processors, ceil(extent / procs) each but for the last."""
 
     extent: Poly
@@ -35,14 +36,14 @@ class Facts(Struct, frozen=True, dict=True):
     free: str
     least: int
     cells: int
-    blocks: tuple[Blocks, ...]
+    blocks: tuple[BlockDimension, ...]
 
     def hold(self, value: int) -> bool:
         """Whether they hold for a value of the parameter."""
         values = {self.free: value}
         return value >= self.least and all(self._full(each, values) for each in self.blocks)
 
-    def _full(self, each: Blocks, values: Mapping[str, Any]) -> bool:
+    def _full(self, each: BlockDimension, values: Mapping[str, Any]) -> bool:
         extent = int(each.extent.value(values))
         return extent - (each.procs - 1) * -(-extent // each.procs) >= self.cells
 
@@ -72,25 +73,34 @@ class Facts(Struct, frozen=True, dict=True):
     def _never_negative(self, of: Poly) -> bool:
         slope: Number = 0
         rest: Number = 0
-        quotient: tuple[Floor, Number] | None = None
+        quotients: list[tuple[int, int, Number]] = []
         for power, coefficient in of.terms:
             match power:
                 case ():
                     rest = coefficient
                 case ((Name(name), 1),) if name == self.free:
                     slope = coefficient
-                case ((Floor() as atom, 1),) if quotient is None:
-                    quotient = atom, coefficient
+                case ((Floor() as atom, 1),) if (offset := self._offset(atom)) is not None:
+                    quotients.append((atom.divisor, offset, coefficient))
                 case _:
                     return False
-        if quotient is None:
+        if not quotients:
             return slope >= 0 and slope * self.least + rest >= 0
-        atom, factor = quotient
+        divisor, offset, factor = quotients[0]
+        for other, further, more in quotients[1:]:  # floor((n + f) / p) is floor((n + e) / p) + (f - e) / p, rounded
+            if other != divisor:
+                return False
+            apart = Fraction(further - offset, divisor)
+            factor, rest = factor + more, rest + min(more * math.floor(apart), more * math.ceil(apart))
+        return self._least_of(slope, factor, rest, divisor, offset)
+
+    def _offset(self, atom: Floor) -> int | None:
+        """e of floor((n + e) / p)."""
         line = atom.arg.affine(self.free)
         offset = None if line is None or line[0] != 1 else line[1].constant
-        return offset is not None and self._least_of(slope, factor, rest, atom.divisor, offset)
+        return None if offset is None else int(offset)
 
-    def _least_of(self, slope: Number, factor: Number, rest: Number, divisor: int, offset: Number) -> bool:
+    def _least_of(self, slope: Number, factor: Number, rest: Number, divisor: int, offset: int) -> bool:
         """Whether slope * n + factor * q + rest >= 0 for n + offset = divisor * q + r."""
         steep, rest = slope * divisor + factor, rest - slope * offset
         first = Fraction((self.least + offset) // divisor)
@@ -98,7 +108,7 @@ class Facts(Struct, frozen=True, dict=True):
             return False
         if slope < 0:
             return steep * first + slope * (divisor - 1) + rest >= 0
-        shift = self._shifts.get((divisor, int(offset)))
+        shift = self._shifts.get((divisor, offset))
         if shift is None:
             return steep * first + rest >= 0
         kink = divisor - 1 + self.cells - shift  # from this size on the last block may lack any number of cells

@@ -13,7 +13,7 @@ from aag.ir.evaluate import Value
 from aag.mapping.axes import GridAxis
 from aag.mapping.grid import Grid
 from aag.mapping.layout import Layouts
-from interpreter.symbolic.facts import Blocks
+from interpreter.symbolic.facts import BlockDimension
 from interpreter.symbolic.polynomial import ONE, Poly, Sign, ceiling, extremum, floor, name, poly
 
 
@@ -21,7 +21,7 @@ class NotDerived(Exception):
     """No expression follows; the text says what prevents it."""
 
 
-class Dealt(Struct, frozen=True):
+class DealtAxis(Struct, frozen=True):
     """A dimension of an array over an axis of the grid: index i is cell stride * i + offset - lower, from 0."""
 
     kind: Literal["block", "cyclic"]
@@ -53,24 +53,24 @@ class Dealt(Struct, frozen=True):
         return floor(begin, block * self.procs) - floor(begin - block, block * self.procs)
 
 
-class Place(Struct, frozen=True):
+class AxisPlace(Struct, frozen=True):
     """An axis of the grid for an array: `dealt` for role ``dim``."""
 
     role: Literal["dim", "fixed", "replicated"]
     dim: int
     coordinate: int
-    dealt: Dealt | None
+    dealt: DealtAxis | None
 
 
 class Places(Struct, frozen=True):
     """Where arrays are, and what constants are, for a free parameter. What is not an expression is left out."""
 
     grids: Mapping[str, Grid]
-    arrays: Mapping[str, tuple[Place, ...]]
+    arrays: Mapping[str, tuple[AxisPlace, ...]]
     constants: Mapping[str, Poly]
     fixed: Mapping[str, Value]
     """Constants that do not depend on the parameter."""
-    blocks: tuple[Blocks, ...]
+    blocks: tuple[BlockDimension, ...]
 
 
 def places_of(free: str, values: Sequence[int], layouts: Sequence[Layouts]) -> Places:
@@ -78,7 +78,7 @@ def places_of(free: str, values: Sequence[int], layouts: Sequence[Layouts]) -> P
     first = layouts[0]
     fit = _Fit(free, values)
     grids, arrays = {}, {}
-    blocks: dict[Blocks, None] = {}
+    blocks: dict[BlockDimension, None] = {}
     for array, layout in first.arrays.items():
         try:
             several = [each.arrays[array] for each in layouts]
@@ -91,7 +91,7 @@ def places_of(free: str, values: Sequence[int], layouts: Sequence[Layouts]) -> P
             grids[array] = layout.grid
         for place in arrays[array]:
             if place.dealt is not None and place.dealt.kind == "block" and place.dealt.block.names:
-                blocks[Blocks(place.dealt.extent, place.dealt.procs)] = None
+                blocks[BlockDimension(place.dealt.extent, place.dealt.procs)] = None
     constants, fixed = {}, {}
     for each, value in first.constants.items():
         found = [layout.constants.get(each) for layout in layouts]
@@ -135,12 +135,12 @@ class _Fit(Struct, frozen=True):
         return self.affine(numbers)
 
 
-def _place(fit: _Fit, axes: Sequence[GridAxis]) -> Place:
+def _place(fit: _Fit, axes: Sequence[GridAxis]) -> AxisPlace:
     first = axes[0]
     if len({(each.role, each.dim, each.coordinate, each.stride) for each in axes}) > 1:
         raise NotDerived("the mapping changes its form with the size")
     if first.role != "dim":
-        return Place(first.role, first.dim, first.coordinate, None)
+        return AxisPlace(first.role, first.dim, first.coordinate, None)
     found = [each.distribution for each in axes if each.distribution is not None]
     if len(found) < len(axes) or any(each.sizes for each in found):
         raise NotDerived("the sizes of GEN_BLOCK are numbers")
@@ -154,4 +154,6 @@ def _place(fit: _Fit, axes: Sequence[GridAxis]) -> Place:
         if block.constant is None:
             raise NotDerived("the block size of CYCLIC depends on the parameter")
     offset = fit.affine([axis.offset - each.lower for axis, each in zip(axes, found, strict=True)])
-    return Place("dim", first.dim, -1, Dealt(found[0].kind, block, extent, found[0].procs, first.stride, offset))
+    return AxisPlace(
+        "dim", first.dim, -1, DealtAxis(found[0].kind, block, extent, found[0].procs, first.stride, offset)
+    )

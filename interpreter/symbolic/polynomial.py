@@ -169,6 +169,16 @@ ZERO = Poly(())
 ONE = Poly((((), 1),))
 
 
+def weighted(polys: Iterable[Poly], weights: Iterable[float]) -> Poly:
+    """The sum of polynomials times real weights, such as counts times seconds. Its coefficients are real numbers."""
+    total: dict[Power, Any] = {}
+    for each, weight in zip(polys, weights, strict=True):
+        for power, coefficient in each.terms:
+            total[power] = total.get(power, 0.0) + weight * float(coefficient)
+    kept = ((power, value) for power, value in total.items() if value)
+    return Poly(tuple(sorted(kept, key=_by_keys)))
+
+
 def poly(value: "Poly | Number") -> Poly:
     """A number as a polynomial."""
     return value if isinstance(value, Poly) else Poly((((), _plain(value)),)) if value else ZERO

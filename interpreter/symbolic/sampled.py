@@ -12,7 +12,7 @@ determines the coefficients in this way.
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from math import lcm, prod
 
 import numpy as np
@@ -37,13 +37,15 @@ Key = tuple[int, str, int]
 """AAU, figure of the machine, what it is paid for."""
 
 
-class Sample(Struct, frozen=True):
+class CountSample(Struct, frozen=True):
     """The counts of each processor at one size, (P,) each. Where there is none it is 0."""
 
     size: int
     counts: Mapping[Key, NDArray[np.float64]]
     executions: Mapping[int, int]
     """AAU -> how often it runs."""
+    messages: Mapping[int, int]
+    """AAU -> bytes of its largest message in a typical execution."""
 
 
 class Ansatz(Struct, frozen=True):
@@ -53,8 +55,9 @@ class Ansatz(Struct, frozen=True):
 
 
 def ansatzes(places: Places, facts: Facts, degree: int, roundings: Sequence[Poly] = ()) -> tuple[Ansatz, ...]:
-    """Polynomials in the parameter, then with block sizes, with `roundings` in the bounds of loops, and with the cells
-    of each coordinate of CYCLIC."""
+    """What is tried, lower degrees first: polynomials in the parameter, with block sizes, with `roundings` in the
+    bounds of loops, with the cells of one coordinate of CYCLIC, and with those of all coordinates, of which only the
+    differences vary in another way than the parameter. The last one has all products."""
     free = name(facts.free)
     blocks: dict[Poly, None] = {}
     shares: dict[Poly, None] = {}
@@ -68,17 +71,21 @@ def ansatzes(places: Places, facts: Facts, degree: int, roundings: Sequence[Poly
             elif dealt.kind == "cyclic" and dealt.block.constant == 1 and dealt.extent.names:
                 for coordinate in range(dealt.procs):
                     shares[_atom(floor(dealt.extent + (dealt.procs - 1 - coordinate), dealt.procs))] = None
-    plain = _products((free,), degree)
-    found = [plain]
-    if blocks:
-        found.append(_products((free, *blocks), degree))
     more = [each for each in roundings if each not in blocks]
-    if more:
-        found.append(_products((free, *blocks, *more), degree))
-    if shares:
-        powers = [(a, b) for b in range(1, degree + 1) for a in range(degree + 1 - b)]
-        found.append([*found[-1], *(free**a * each**b for each in shares for a, b in powers)])
-    return tuple(Ansatz(tuple(dict.fromkeys(each))) for each in found)
+    differences = [mine - other for mine, other in pairwise(shares)]
+    found: list[list[Poly]] = []
+    for most in range(degree + 1):
+        found.append(_products((free,), most))
+        if blocks:
+            found.append(_products((free, *blocks), most))
+        if more:
+            found.append(_products((free, *blocks, *more), most))
+        found += [_products((free, *blocks, each), most) for each in shares]
+        if shares:
+            lower = [free**power * each for each in differences for power in range(most)]
+            found.append([*_products((free, *blocks), most), *lower])
+    found.append([each for several in found for each in several])
+    return tuple(dict.fromkeys(Ansatz(tuple(dict.fromkeys(each))) for each in found))
 
 
 def _atom(of: Poly) -> Poly:
@@ -197,7 +204,7 @@ def _inverse(matrix: list[list[int]]) -> list[list[Fraction]]:
 
 
 def interpolated(
-    keys: Sequence[Key], samples: Sequence[Sample], procs: int, solvers: Sequence[Solver]
+    keys: Sequence[Key], samples: Sequence[CountSample], procs: int, solvers: Sequence[Solver]
 ) -> dict[Key, tuple[Poly, ...] | None]:
     """The polynomial of each key on each processor; None: there is none for some processor."""
     known: dict[tuple[Fraction, ...], Poly | None] = {}

@@ -12,7 +12,7 @@ from aag.ir.visitors import names_in
 from aag.spmd.nodes import Index, Reference
 from interpreter.symbolic.closing import positive, total
 from interpreter.symbolic.facts import Facts
-from interpreter.symbolic.places import Dealt, NotDerived, Places
+from interpreter.symbolic.places import DealtAxis, NotDerived, Places
 from interpreter.symbolic.polynomial import ONE, Floor, Poly, atoms, extremum, floor, name, poly, substituted
 
 Env = Mapping[str, Poly]
@@ -126,7 +126,9 @@ class Ranks(Struct, frozen=True):
             if isinstance(atom, Floor) and atom.arg.names == {self.facts.free}:
                 self.roundings[Poly(((((atom, 1),), 1),))] = None
 
-    def _deciding(self, home: Reference | None, here: set[str], nest: set[str]) -> list[tuple[Dealt | None, int, Expr]]:
+    def _deciding(
+        self, home: Reference | None, here: set[str], nest: set[str]
+    ) -> list[tuple[DealtAxis | None, int, Expr]]:
         """What shortens the loops so far: how a dimension is dealt, the processor's coordinate and the subscript; for
         an array at one coordinate None, and 1 where that is the processor's."""
         if home is None:
@@ -134,7 +136,7 @@ class Ranks(Struct, frozen=True):
         if home.array not in self.places.grids:
             raise NotDerived(f"the mapping of {home.array} has no expression in the parameter")
         grid = self.places.grids[home.array]
-        found: list[tuple[Dealt | None, int, Expr]] = []
+        found: list[tuple[DealtAxis | None, int, Expr]] = []
         others = {index.name for index in home.indices} - nest
         for axis, place in enumerate(self.places.arrays[home.array]):
             own = self.rank // grid.strides[axis] % grid.shape[axis]
@@ -148,7 +150,7 @@ class Ranks(Struct, frozen=True):
         return found
 
     def _narrowed(
-        self, dealt: Dealt, coordinate: int, cell: Poly, prefix: Sequence[Index], bounds: list[tuple[Poly, Poly]]
+        self, dealt: DealtAxis, coordinate: int, cell: Poly, prefix: Sequence[Index], bounds: list[tuple[Poly, Poly]]
     ) -> bool:
         """Shorten the loop of the one index of a subscript to the block of the coordinate, where steps are 1."""
         deciding = [at for at, index in enumerate(prefix) if index.name in cell.names]

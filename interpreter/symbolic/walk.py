@@ -42,7 +42,7 @@ class Derived(Struct, frozen=True):
     left: Mapping[int, str]
 
 
-class Walk(Struct):
+class SymbolicWalk(Struct):
     """A walk for one processor.
 
     Attributes:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from interpreter.symbolic.closing import positive, total
-from interpreter.symbolic.facts import Blocks, Facts
+from interpreter.symbolic.facts import BlockDimension, Facts
 from interpreter.symbolic.polynomial import ONE, Poly, ceiling, extremum, floor, name, poly
 
 N, K = name("n"), name("k")
@@ -43,7 +43,7 @@ def test_sum_is_what_adding_up_gives(seed):
 def test_triangle_of_a_block_closes_to_a_polynomial():
     """The rows k + 1 to n of the first of two blocks, for k from 1 to n - 1: Gaussian elimination."""
     q = ceiling(N, 2)
-    facts = Facts("n", 8, 3, (Blocks(N, 2),))
+    facts = Facts("n", 8, 3, (BlockDimension(N, 2),))
     rows = positive(q - K, facts.sign)
     found = total(rows, "k", ONE, N - 1, facts.sign)
     assert found == (q * q - q) * Fraction(1, 2)
@@ -53,7 +53,7 @@ def test_triangle_of_a_block_closes_to_a_polynomial():
 def test_signs_hold_wherever_the_facts_do(procs):
     chance = random.Random(procs)
     extent = chance.choice([N, N + 1, N - 2])
-    facts = Facts("n", 3 * procs + 2, 3, (Blocks(extent, procs),))
+    facts = Facts("n", 3 * procs + 2, 3, (BlockDimension(extent, procs),))
     q = ceiling(extent, procs)
     sizes = [n for n in range(1, 300) if facts.hold(n)]
     assert sizes
@@ -71,8 +71,16 @@ def test_signs_hold_wherever_the_facts_do(procs):
 
 
 def test_last_block_is_never_larger_than_the_others():
-    facts = Facts("n", 30, 3, (Blocks(N, 8),))
+    facts = Facts("n", 30, 3, (BlockDimension(N, 8),))
     q = ceiling(N, 8)
     assert facts.sign(N - 7 * q - 3) == 1
     assert facts.sign(8 * q - N) == 1
     assert facts.sign(N - 7 * q - 4) is None
+
+
+def test_shares_of_cyclic_differ_by_one_at_most():
+    facts = Facts("n", 10, 3, ())
+    shares = [floor(N + (3 - c), 4) for c in range(4)]
+    assert facts.sign(shares[0] - shares[3]) == 1
+    assert facts.sign(shares[3] + 1 - shares[0]) == 1
+    assert facts.sign(shares[3] - shares[0]) == -1
