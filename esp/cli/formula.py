@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp formula --help` need not w
 
 FORMS = ("text", "latex", "python", "numpy", "fortran", "sympy")
 
+USAGE = "esp formula PROG [FILE ...] [options]"
+
 EXAMPLES = """\
 examples:
   esp formula laplace_bb.hpf --procs 4                time as a function of n

@@ -7,6 +7,7 @@ counts (`sampled`). What neither gives stays a number, and is named.
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import count, islice
+from math import lcm
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.graph import aau as g
+from aag.ir.expressions import IntLit
 from aag.ir.visitors import names_in
 from aag.spmd.nodes import DoNode, Index, Operation
 from interpreter.counts import Prices
@@ -160,7 +162,7 @@ def counting(subject: Subject, size: int) -> Counting:
     made = subject.derived(_constant_trips(subject, sampled))
     found = _tried(subject, sampled, made, least, size)
     for _ in range(ATTEMPTS - 1):
-        if not found.lost:
+        if not found.lost or not _changes_ranges(found, sampled):
             break
         least *= 2
         other = _tried(subject, sampled, made, least, size)
@@ -176,6 +178,16 @@ def _tried(subject: Subject, sampled: Counter, made: Made, least: int, size: int
     return _checked(found, [sampled(each) for each in at], subject.procs)
 
 
+def _changes_ranges(found: Counting, sampled: Counter) -> bool:
+    """Whether messages of an AAU without expressions are in several ranges: larger sizes may have expressions."""
+    sizes = sorted({*found.samples, *found.checked})
+    ends = [
+        {key for key in sampled(each).counts if key[0] in found.lost and key[1].startswith("network.")}
+        for each in (sizes[:1] + sizes[-1:])
+    ]
+    return not sizes or ends[0] != ends[-1]
+
+
 def _further(found: Counting) -> tuple[int, ...]:
     """A size beyond those used."""
     start = 2 * max((found.facts.least, *found.samples)) + 1
@@ -187,13 +199,13 @@ def _attempt(subject: Subject, sampled: Counter, made: Made, least: int) -> Coun
     facts, places, procs = subject.facts, subject.places, subject.procs
     own = Facts(facts.free, least, facts.cells, facts.blocks)
     degrees = _degrees(subject.graph.body, frozenset(places.fixed), made.trips)
-    left = _left(made.ranks)
+    left, step = _left(made.ranks), _step(subject.graph)
     degree = min(MOST_DEGREE, max((degrees.get(each, 0) for each in left), default=0))
-    tried = ansatzes(places, own, degree, made.roundings)
+    tried = ansatzes(places, own, degree, made.roundings, step)
     sizes = sizes_for(tried[-1], own, least)
     while sizes is None and degree > 1:
         degree -= 1
-        tried = ansatzes(places, own, degree, made.roundings)
+        tried = ansatzes(places, own, degree, made.roundings, step)
         sizes = sizes_for(tried[-1], own, least)
     samples = [sampled(each) for each in sizes or ()]
     counts = _common(made.ranks)
@@ -353,6 +365,26 @@ def _own(aau: g.AAU, fixed: frozenset[str]) -> int:
             return 3
         case _:
             return 0
+
+
+def _step(graph: g.Graph) -> int:
+    """The common multiple of the steps of all loops."""
+    found = 1
+    for aau in g.walk(graph.body):
+        indices: list[Index] = []
+        match aau:
+            case g.IterD(nest=nest) if nest is not None:
+                indices = list(nest.indices)
+            case g.IterD(loop=DoNode() as loop) | g.IterSync(loop=DoNode() as loop):
+                indices = [loop.index]
+            case g.Comm(operation=operation) if operation is not None:
+                indices = [each for need in operation.needs for each in need.reference.indices]
+            case _:
+                pass
+        for each in indices:
+            if isinstance(each.step, IntLit) and each.step.value:
+                found = lcm(found, each.step.value)
+    return found
 
 
 def _of_operation(operation: Operation, fixed: frozenset[str]) -> int:

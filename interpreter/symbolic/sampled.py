@@ -29,6 +29,9 @@ CHECKS = 3
 MOST = 96
 """Sizes at which counts are taken at most."""
 
+PERIOD = 32
+"""The longest period of CYCLIC(k) that is tried: k times the processors."""
+
 _PRIME = (1 << 61) - 1
 _CLOSE = 1e-9
 _DENOMINATOR = 720
@@ -54,10 +57,16 @@ class Ansatz(Struct, frozen=True):
     products: tuple[Poly, ...]
 
 
-def ansatzes(places: Places, facts: Facts, degree: int, roundings: Sequence[Poly] = ()) -> tuple[Ansatz, ...]:
-    """What is tried, lower degrees first: polynomials in the parameter, with block sizes, with `roundings` in the
-    bounds of loops, with the cells of one coordinate of CYCLIC, and with those of all coordinates, of which only the
-    differences vary in another way than the parameter. The last one has all products."""
+def ansatzes(
+    places: Places, facts: Facts, degree: int, roundings: Sequence[Poly] = (), step: int = 1
+) -> tuple[Ansatz, ...]:
+    """What is tried, lower degrees first.
+
+    These are polynomials in the parameter, with block sizes, with `roundings` in the bounds of loops, with the number
+    of cells at one place of a period of CYCLIC, and with the numbers at all places, of which only the differences vary
+    in another way than the parameter. `step`: the common multiple of the steps of loops, which cut blocks as CYCLIC(k)
+    does. The last one has all products.
+    """
     free = name(facts.free)
     blocks: dict[Poly, None] = {}
     shares: dict[Poly, None] = {}
@@ -66,11 +75,16 @@ def ansatzes(places: Places, facts: Facts, degree: int, roundings: Sequence[Poly
             dealt = place.dealt
             if dealt is None or dealt.procs == 1:
                 continue
+            period = step * dealt.procs
             if dealt.kind == "block" and dealt.block.names:
                 blocks[_atom(dealt.block)] = None
-            elif dealt.kind == "cyclic" and dealt.block.constant == 1 and dealt.extent.names:
-                for coordinate in range(dealt.procs):
-                    shares[_atom(floor(dealt.extent + (dealt.procs - 1 - coordinate), dealt.procs))] = None
+                period = period if step > 1 else 0
+            elif dealt.kind == "cyclic" and dealt.extent.names:
+                period *= int(dealt.block.constant or 1)
+            else:
+                continue
+            for cell in range(period if period <= PERIOD else 0):
+                shares[_atom(floor(dealt.extent + (period - 1 - cell), period))] = None
     more = [each for each in roundings if each not in blocks]
     differences = [mine - other for mine, other in pairwise(shares)]
     found: list[list[Poly]] = []
