@@ -244,10 +244,11 @@ class _Maker(Struct, frozen=True):
         """What the formula lacks of the time of the slowest processor; `time_s`: what it gives; `result`: without cache
         misses."""
         figures = figures_of(self.machine)
-        missing: dict[int, float] = {}
-        for (aau, figure, _), each in counts_by_key(result.counts).items():
-            if found.origins.get(aau) == "number":
-                missing[aau] = missing.get(aau, 0.0) + float(each[slowest]) * float(figures[figure].seconds[0])
+        missing: dict[tuple[int, str, str], float] = {}
+        for key, each in counts_by_key(result.counts).items():
+            if key in found.missing:
+                place = key[0], key[1], found.missing[key]
+                missing[place] = missing.get(place, 0.0) + float(each[slowest]) * float(figures[key[1]].seconds[0])
         with_cache, without = prediction.per_processor, result.per_processor
         computed_s = _of(without.computation_s, slowest) + _of(without.overhead_s, slowest)
         cache_s = _of(with_cache.computation_s, slowest) + _of(with_cache.overhead_s, slowest) - computed_s
@@ -262,9 +263,9 @@ class _Maker(Struct, frozen=True):
             ),
         ]
         labels = {each.id: each for each in result.aaus}
-        for aau, missing_s in sorted(missing.items()):
-            what = f"line {labels[aau].span.line}, {labels[aau].label}"
-            told.append(Outside(what=what, why=f"no closed form: {found.reasons[aau]}", time_s=missing_s))
+        for (aau, figure, why), missing_s in sorted(missing.items()):
+            what = f"line {labels[aau].span.line}, {labels[aau].label}: {figures[figure].unit}"
+            told.append(Outside(what=what, why=why, time_s=missing_s))
         return [each for each in told if abs(each.time_s) > UNSEEN_S]
 
 

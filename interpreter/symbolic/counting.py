@@ -39,7 +39,7 @@ LARGEST = 2**40
 MOST_DEGREE = 5
 """The highest degree that is tried."""
 
-Origin = Literal["derived", "interpolated", "number"]
+Origin = Literal["derived", "interpolated"]
 
 Counter = Callable[[int], CountSample]
 """The counts of the engine for a size."""
@@ -51,7 +51,8 @@ class Counting(Struct, frozen=True, kw_only=True):
     Attributes:
         facts: The sizes for which they hold.
         counts: AAU, figure and what it is paid for -> the count of each processor.
-        origins: AAU -> where its counts come from; ``number``: it has none.
+        origins: AAU -> where its counts come from.
+        missing: Counts without an expression, and why.
         reasons: AAU -> why its counts are not derived.
         samples: Sizes at which the engine has counted.
         checked: Sizes at which all counts equal those of the engine and which no interpolation used.
@@ -61,15 +62,11 @@ class Counting(Struct, frozen=True, kw_only=True):
     facts: Facts
     counts: Mapping[Key, tuple[Poly, ...]]
     origins: Mapping[int, Origin]
+    missing: Mapping[Key, str]
     reasons: Mapping[int, str]
     samples: tuple[int, ...]
     checked: tuple[int, ...]
     messages: Mapping[int, Poly | None]
-
-    @property
-    def lost(self) -> list[int]:
-        """The AAUs whose counts are numbers."""
-        return [each for each, origin in self.origins.items() if origin == "number"]
 
     def nearest(self, size: int, bounds: Sequence[float]) -> int:
         """A size for which the counts hold: this one, or the next one if there is one, or the last one."""
@@ -162,11 +159,11 @@ def counting(subject: Subject, size: int) -> Counting:
     made = subject.derived(_constant_trips(subject, sampled))
     found = _tried(subject, sampled, made, least, size)
     for _ in range(ATTEMPTS - 1):
-        if not found.lost or not _changes_ranges(found, sampled):
+        if not found.missing or not _changes_ranges(found, sampled):
             break
         least *= 2
         other = _tried(subject, sampled, made, least, size)
-        found = other if len(other.lost) < len(found.lost) else found
+        found = other if len(other.missing) < len(found.missing) else found
     further = [each for each in _further(found) if (most := found.most(subject.bounds)) is None or each <= most]
     return _checked(found, [sampled(each) for each in further], subject.procs)
 
@@ -182,7 +179,7 @@ def _changes_ranges(found: Counting, sampled: Counter) -> bool:
     """Whether messages of an AAU without expressions are in several ranges: larger sizes may have expressions."""
     sizes = sorted({*found.samples, *found.checked})
     ends = [
-        {key for key in sampled(each).counts if key[0] in found.lost and key[1].startswith("network.")}
+        {key for key in sampled(each).counts if key in found.missing and key[1].startswith("network.")}
         for each in (sizes[:1] + sizes[-1:])
     ]
     return not sizes or ends[0] != ends[-1]
@@ -209,22 +206,20 @@ def _attempt(subject: Subject, sampled: Counter, made: Made, least: int) -> Coun
         sizes = sizes_for(tried[-1], own, least)
     samples = [sampled(each) for each in sizes or ()]
     counts = _common(made.ranks)
-    wrong = {key[0] for each in samples for key in _different(counts, each, set(left), procs)}
+    wrong = {key[0] for each in samples for key in _different(counts, each, procs) if key[0] not in left}
     left |= dict.fromkeys(wrong, "its derived counts differ from those of the engine")
     counts = {key: each for key, each in counts.items() if key[0] not in left}
     keys = sorted({key for each in samples for key in each.counts if key[0] in left})
     solvers = [Solver(own, each, tuple(sizes or ())) for each in tried]
     added = interpolated(keys, samples, procs, solvers)
-    numbers = {key[0] for key, each in added.items() if each is None}
-    counts |= {key: each for key, each in added.items() if each is not None and key[0] not in numbers}
+    counts |= {key: each for key, each in added.items() if each is not None}
     paying = {key[0] for each in samples for key in each.counts} | {key[0] for key in counts}
-    origins: dict[int, Origin] = {
-        each: "number" if each in numbers else "interpolated" if each in left else "derived" for each in sorted(paying)
-    }
+    origins: dict[int, Origin] = {each: "interpolated" if each in left else "derived" for each in sorted(paying)}
     return Counting(
         facts=own,
         counts=counts,
         origins=origins,
+        missing={key: "its counts are not a polynomial" for key, each in added.items() if each is None},
         reasons=left,
         samples=tuple(sizes or ()),
         checked=(),
@@ -247,13 +242,11 @@ def _common(made: Sequence[Derived]) -> dict[Key, tuple[Poly, ...]]:
     }
 
 
-def _different(counts: Mapping[Key, tuple[Poly, ...]], sample: CountSample, left: set[int], procs: int) -> set[Key]:
+def _different(counts: Mapping[Key, tuple[Poly, ...]], sample: CountSample, procs: int) -> set[Key]:
     """The counts that are not those of the engine."""
     none = np.zeros(procs)
     found = set()
     for key in {*counts, *sample.counts}:
-        if key[0] in left:
-            continue
         theirs = exact(sample.counts.get(key, none))
         mine = [0] * procs if key not in counts else _values(counts[key], sample.size)
         if theirs is None or list(theirs) != mine:
@@ -270,16 +263,12 @@ def _values(polys: Sequence[Poly], size: int) -> list[object]:
 
 
 def _checked(found: Counting, samples: Sequence[CountSample], procs: int) -> Counting:
-    """Without the AAUs whose counts differ at further sizes."""
-    numbers = set(found.lost)
-    wrong = {key[0] for each in samples for key in _different(found.counts, each, numbers, procs)}
-    origins: dict[int, Origin] = {each: "number" if each in wrong else was for each, was in found.origins.items()}
-    reasons = {**found.reasons, **dict.fromkeys(wrong, "its counts differ from those of the engine")}
+    """Without the counts that differ at further sizes."""
+    wrong = {key for each in samples for key in _different(found.counts, each, procs)} - found.missing.keys()
     return replace(
         found,
-        counts={key: each for key, each in found.counts.items() if key[0] not in wrong},
-        origins=origins,
-        reasons=reasons,
+        counts={key: each for key, each in found.counts.items() if key not in wrong},
+        missing={**found.missing, **dict.fromkeys(wrong, "its counts differ from those of the engine")},
         checked=(*found.checked, *(each.size for each in samples)),
     )
 
