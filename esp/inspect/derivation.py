@@ -265,7 +265,7 @@ class _Maker(Struct, frozen=True):
         labels = {each.id: each for each in result.aaus}
         for (aau, figure, why), missing_s in sorted(missing.items()):
             what = f"line {labels[aau].span.line}, {labels[aau].label}: {figures[figure].unit}"
-            told.append(Outside(what=what, why=why, time_s=missing_s))
+            told.append(Outside(what=what, why=why, time_s=missing_s, line=labels[aau].span.line))
         return [each for each in told if abs(each.time_s) > UNSEEN_S]
 
 

@@ -144,11 +144,13 @@ class FormulaLine(Struct, frozen=True, kw_only=True):
 
 
 class Outside(Struct, frozen=True, kw_only=True):
-    """Time that is not in the formula, at the given size: `what`, why, and seconds."""
+    """Time that is not in the formula, at the given size: `what`, why, and seconds. `line`: of a count without a closed
+    form; None: it is of the whole program."""
 
     what: str
     why: str
     time_s: float
+    line: int | None = None
 
 
 class TimeFormula(Printed, Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from esp.inspect.formula import TERMS, FormulaLine, FormulaTerm, Outside, TimeFormula, need_sympy
+from esp.inspect.formula import TERMS, FormulaLine, FormulaTerm, TimeFormula, need_sympy
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import grid, source_text
 from esp.output.numbers import plural, seconds, significant
@@ -105,7 +105,7 @@ def _notes(formula: TimeFormula, screen: Screen, line: FormulaLine | None) -> li
             notes.append(paragraph("note", told, width))
         time_s, known = first(formula.prediction.time_s), float(formula.time.evaluate(formula.size)[0])
         told = f"{seconds(time_s)} predicted = {seconds(known)} of the formula"
-        notes.append(paragraph("not in T", told + "".join(map(_outside, formula.outside)), width))
+        notes.append(paragraph("not in T", told + _outside(formula), width))
     return notes
 
 
@@ -121,9 +121,15 @@ def _how(formula: TimeFormula, line: FormulaLine | None) -> str:
     return f"{told}; all others are derived from loops and layouts"
 
 
-def _outside(each: Outside) -> str:
-    sign = "-" if each.time_s < 0 else "+"
-    return f" {sign} {seconds(abs(each.time_s))} {each.what} ({each.why})"
+def _outside(formula: TimeFormula) -> str:
+    """What the formula lacks: by kind, and by line where counts have no closed form."""
+    found = [(each.time_s, f"{each.what} ({each.why})") for each in formula.outside if each.line is None]
+    lines: dict[int, float] = {}
+    for each in formula.outside:
+        if each.line is not None:
+            lines[each.line] = lines.get(each.line, 0.0) + each.time_s
+    found += [(time_s, f"for counts of line {line} without a closed form") for line, time_s in lines.items()]
+    return "".join(f" {'-' if time_s < 0 else '+'} {seconds(abs(time_s))} {what}" for time_s, what in found)
 
 
 def formula_json(formula: TimeFormula, line: FormulaLine | None = None) -> dict[str, Any]:
@@ -157,7 +163,9 @@ def formula_json(formula: TimeFormula, line: FormulaLine | None = None) -> dict[
             }
             for each in (formula.lines if line is None else (line,))
         ],
-        "outside": [{"what": each.what, "why": each.why, "time_s": each.time_s} for each in formula.outside],
+        "outside": [
+            {"what": each.what, "why": each.why, "line": each.line, "time_s": each.time_s} for each in formula.outside
+        ],
     }
 
 

@@ -6,7 +6,7 @@ counts (`sampled`). What neither gives stays a number, and is named.
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import count, islice
+from itertools import islice
 from math import lcm
 from typing import Literal
 
@@ -35,6 +35,9 @@ ATTEMPTS = 6
 
 LARGEST = 2**40
 """Beyond this parameter nobody looks for the end of a range of messages."""
+
+NEARBY = 1 << 16
+"""Parameters among which one is sought for which the facts hold."""
 
 MOST_DEGREE = 5
 """The highest degree that is tried."""
@@ -72,8 +75,8 @@ class Counting(Struct, frozen=True, kw_only=True):
         """A size for which the counts hold: this one, or the next one if there is one, or the last one."""
         most = self.most(bounds)
         if most is not None and size > most:
-            return next(each for each in range(most, 0, -1) if self.facts.hold(each))
-        found = next(each for each in count(size) if self.facts.hold(each))
+            return next((each for each in range(most, 0, -1) if self.facts.hold(each)), most)
+        found = next((each for each in range(size, size + NEARBY) if self.facts.hold(each)), size)
         return found if most is None or found <= most else self.nearest(most + 1, bounds)
 
     def most(self, bounds: Sequence[float]) -> int | None:
@@ -303,10 +306,11 @@ def _end(bytes_of: Poly | None, free: str, start: int, bounds: Sequence[float]) 
 def _constant_trips(subject: Subject, sampled: Counter) -> dict[int, int]:
     """While loop -> its iterations, where they are the same at two sizes; the counts at all others are checked."""
     loops = [each for each in g.walk(subject.graph.body) if isinstance(each, g.IterND) and each.body]
-    admitted = (each for each in count(subject.facts.least) if subject.facts.hold(each))
+    least = subject.facts.least
+    admitted = (each for each in range(least, least + NEARBY) if subject.facts.hold(each))
     sizes = [sampled(each) for each in islice(admitted, 0, 5, 4)] if loops else []
     found = {}
-    for aau in loops:
+    for aau in loops if sizes else ():
         trips = {_trips(each.executions, aau) for each in sizes}
         first = trips.pop()
         if not trips and first is not None:
