@@ -30,6 +30,9 @@ from interpreter.symbolic.walk import Derived, SymbolicWalk
 CELLS = 3
 """Cells of each BLOCK dimension that each processor has at least where a formula holds."""
 
+WIDE = 16
+"""The same where messages bring wider overlap areas."""
+
 ATTEMPTS = 6
 """How often the least size is doubled where counts are no polynomial from it on: messages change their range."""
 
@@ -167,13 +170,17 @@ def counting(subject: Subject, size: int) -> Counting:
         least *= 2
         other = _tried(subject, sampled, made, least, size)
         found = other if len(other.missing) < len(found.missing) else found
+    if any(figure != "memory.pack" for _, figure, _ in found.missing):
+        least = max(found.facts.least, WIDE * subject.facts.least // subject.facts.cells)
+        other = _tried(subject, sampled, made, least, size, WIDE)
+        found = other if len(other.missing) < len(found.missing) else found
     further = [each for each in _further(found) if (most := found.most(subject.bounds)) is None or each <= most]
     return _checked(found, [sampled(each) for each in further], subject.procs)
 
 
-def _tried(subject: Subject, sampled: Counter, made: Made, least: int, size: int) -> Counting:
+def _tried(subject: Subject, sampled: Counter, made: Made, least: int, size: int, cells: int = CELLS) -> Counting:
     """Count from a least size on, and check the counts at a size."""
-    found = _attempt(subject, sampled, made, least)
+    found = _attempt(subject, sampled, made, least, cells)
     at = [size] if found.facts.hold(size) and size not in found.samples else []
     return _checked(found, [sampled(each) for each in at], subject.procs)
 
@@ -194,10 +201,10 @@ def _further(found: Counting) -> tuple[int, ...]:
     return tuple([each for each in range(start, start + 64) if found.facts.hold(each)][:1])
 
 
-def _attempt(subject: Subject, sampled: Counter, made: Made, least: int) -> Counting:
+def _attempt(subject: Subject, sampled: Counter, made: Made, least: int, cells: int) -> Counting:
     """Count from a least size on."""
     facts, places, procs = subject.facts, subject.places, subject.procs
-    own = Facts(facts.free, least, facts.cells, facts.blocks)
+    own = Facts(facts.free, least, cells, facts.blocks)
     degrees = _degrees(subject.graph.body, frozenset(places.fixed), made.trips)
     left, step = _left(made.ranks), _step(subject.graph)
     degree = min(MOST_DEGREE, max((degrees.get(each, 0) for each in left), default=0))
