@@ -20,6 +20,7 @@ TABLES = {
         name.replace(" ", "-"): ("json_other.md", (f"## `esp {name} --json`",))
         for name in (
             "explain",
+            "formula",
             "layout",
             "query",
             "diff",

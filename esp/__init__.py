@@ -5,7 +5,8 @@ and where the time goes, without running it. Package `aag` abstracts the program
 graph (AAG), `sag` the machine to a system abstraction graph (SAG), and `interpreter` evaluates both.
 
 `esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
-predicts all combinations of values given as lists, and `esp.advise` searches for the best mapping. Their results
+predicts all combinations of values given as lists, `esp.advise` searches for the best mapping, and `esp.formula`
+gives the time as a formula in the size. Their results
 print as text, return rows and display in notebooks. `esp.ERRORS` are the exceptions that they raise.
 
 The functions of the API are attributes of this package. They are loaded on first use, so that `import esp` and
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from esp.explore.compare import Comparison, compare
     from esp.explore.sweep import Sweep, sweep
     from esp.explore.whatif import WhatIf, whatif
+    from esp.inspect.derivation import formula
+    from esp.inspect.formula import TimeFormula
     from esp.shown import Renderer
     from sag.errors import MachineError
 
@@ -36,12 +39,14 @@ __all__ = [
     "whatif",
     "sweep",
     "advise",
+    "formula",
     "read_source",
     "Prediction",
     "Comparison",
     "WhatIf",
     "Sweep",
     "Advice",
+    "TimeFormula",
     "Diagnostic",
     "ERRORS",
     "EspError",
@@ -60,6 +65,8 @@ _HOMES = {
     "esp.explore.whatif": ("WhatIf", "whatif"),
     "esp.explore.sweep": ("Sweep", "sweep"),
     "esp.explore.advise": ("Advice", "advise"),
+    "esp.inspect.formula": ("TimeFormula",),
+    "esp.inspect.derivation": ("formula",),
     "esp.calling": ("ERRORS",),
     "esp.errors": ("EspError", "PredictionError", "UsageError", "UnreadableFileError"),
     "aag.diagnostics": ("Diagnostic", "SourceError", "UnresolvedError"),

@@ -18,6 +18,7 @@ COMMANDS = {
     "sweep": "predict every combination of sizes, processors, distributions and what-ifs",
     "scalability": "find how the problem must grow so that each processor keeps its speed",
     "explain": "explain the time of a source line",
+    "formula": "give the time as a formula in the problem size",
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "tui": "explore in the terminal: choices, source, graph, timeline, what-ifs",
     "report": "one page for a browser: source, distributions, scaling, layouts, machine",

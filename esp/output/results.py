@@ -7,16 +7,18 @@ from weakref import WeakKeyDictionary
 from msgspec.structs import replace
 
 from esp.arguments import one_of
-from esp.errors import PredictionError
+from esp.errors import PredictionError, UsageError
 from esp.explore.advise import Advice
 from esp.explore.compare import Comparison
 from esp.explore.interval import cheap, interval_of
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
+from esp.inspect.formula import TimeFormula
 from esp.output.advise import advice_text
 from esp.output.advise_data import advice_rows
 from esp.output.compare import comparison_rows, comparison_text
 from esp.output.csv import line_rows
+from esp.output.formula import formula_rows, formula_text
 from esp.output.html import page as profile_page
 from esp.output.notebook import page_of
 from esp.output.numbers import plural, seconds
@@ -78,6 +80,8 @@ def _warnings(result: object, screen: Screen) -> str:
     match result:
         case WhatIf():
             found = result.base.warnings
+        case TimeFormula():
+            found = result.prediction.warnings
         case Prediction() | Comparison() | Sweep() | Advice():
             found = result.warnings
         case _:
@@ -119,6 +123,8 @@ def brief(result: object) -> str:
             told = [_name(result.file), best.prediction.system]
             where = f"{best.candidate.shown} on {plural(best.candidate.procs, 'processor')}"
             told.append(f"best {where} {seconds(best.time_s)}" if complete else "incomplete")
+        case TimeFormula():
+            told = [_name(result.prediction.file), _machine(result.prediction), f"{result.parameter} free"]
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")
     return visible(f"<{type(result).__name__}: {', '.join(filter(None, told))}>")
@@ -149,6 +155,8 @@ def rows(result: object) -> list[dict[str, Any]]:
             return list(sweep_rows(result))
         case Advice():
             return advice_rows(result)
+        case TimeFormula():
+            return formula_rows(result)
         case _:
             raise TypeError(f"no rows for a {type(result).__name__}")
 
@@ -166,6 +174,8 @@ def picture(result: object, kind: str = "") -> "ResultPicture":
     from esp.output.plots.picture import ResultPicture
     from esp.output.plots.style import need_matplotlib, styled
 
+    if isinstance(result, TimeFormula):
+        raise UsageError("a formula is not drawn.", where="plot", hint="evaluate() gives the time of each size.")
     need_matplotlib("plot")
     name = brief(result).strip("<>")
     kinds = sweeps.FORMS if isinstance(result, Sweep) else ("bars", "balance")[: 1 + isinstance(result, Prediction)]
@@ -235,5 +245,7 @@ def _shown(result: object, screen: Screen) -> str:
             return sweep_text(result, screen)
         case Advice():
             return advice_text(result, screen)
+        case TimeFormula():
+            return formula_text(result, screen)
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")

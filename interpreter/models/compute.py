@@ -166,6 +166,11 @@ def _nest_cost(
 
 @remembered(of_aau, lambda _run, _aau, depth: depth)
 def nest_basis(run: Run, aau: IterD, depth: int) -> Basis:
+    """The columns of `nest_works`."""
+    return run.prices.basis(*(run.prices.of(*each) for each in nest_works(aau, depth)))
+
+
+def nest_works(aau: IterD, depth: int) -> list[list[Work]]:
     """What an execution of a nest pays besides its iterations where the processor comes to its loops, what each
     iteration pays at each level (with no loop each execution) and behind the mask, and what all processors pay to find
     their part."""
@@ -181,4 +186,4 @@ def nest_basis(run: Run, aau: IterD, depth: int) -> Basis:
     works.insert(0, [Work(computation=aau.setup.computation), *([LOOP_SETUP] if depth else [])])
     if aau.setup.overhead:
         works.append([Work(overhead=aau.setup.overhead)])
-    return run.prices.basis(*(run.prices.of(*each) for each in works))
+    return works

@@ -24,6 +24,7 @@ MORE = {
     "sweep": [("sweep", *LAPLACE[:-2], "--set", "n=8,16", "--load", "0%,20%", "--versus", "n")],
     "advise": [("advise", *LAPLACE, "--top", "2"), ("advise", "redblack.hpf", "--procs", "4", "--phases")],
     "explain": [("explain", "laplace.hpf:38", *LAPLACE[1:])],
+    "formula": [("formula", "lu.hpf", "--procs", "2", "--line", "28")],
     "layout": [("layout", "thomas.hpf", "--procs", "4"), ("layout", "lu.hpf", "--procs", "4")],
     "query": [("query", "called.hpf", "--procs", "2", "--by", "line", "--partial")],
     "diff": [

@@ -5,6 +5,7 @@ import pytest
 PLAIN = (
     "run",
     "explain",
+    "formula",
     "layout",
     "query",
     "check",

@@ -21,6 +21,7 @@ ASKED = {
     "whatif": [("whatif", *LAPLACE, "--load", "20%")],
     "sweep": [("sweep", *LAPLACE)],
     "explain": [("explain", "laplace.hpf:36", *LAPLACE[1:])],
+    "formula": [("formula", "laplace_bb.hpf", "--procs", "4")],
     "layout": [("layout", *LAPLACE)],
     "query": [("query", *LAPLACE)],
     "diff": [("diff", "laplace", *LAPLACE)],

@@ -1,0 +1,103 @@
+"""`esp formula`: the time of a program as a formula in its size."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_forms, add_output, add_partial, add_program, add_scenario, console_of, one_of_procs
+from esp.errors import PredictionError, UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp formula --help` need not wait for
+    from esp.api import Request
+    from esp.inspect.formula import FormulaLine, TimeFormula
+
+FORMS = ("text", "latex", "python", "numpy", "fortran", "sympy")
+
+USAGE = "esp formula PROG [FILE ...] [options]"
+
+EXAMPLES = """\
+examples:
+  esp formula laplace_bb.hpf --procs 4                time as a function of n
+  esp formula laplace_bb.hpf --procs 4 --line 36      one line
+  esp formula laplace_bb.hpf --procs 4 --free k       another parameter
+  esp formula lu.hpf --procs 4 --as python -o lu.py   or numpy, fortran
+  esp formula lu.hpf --procs 4 --as latex             for papers
+  esp formula lu.hpf --procs 4 --json                 for other programs
+
+Each term is a count, exact for all sizes for which the formula holds, times the
+machine's time for one. Waiting and cache misses are not in it
+(docs/formula.md). latex and sympy need SymPy: pip install 'esp-hpf[model]'.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add_program(parser, "number of processors", files=True)
+    add_scenario(parser)
+    add_partial(parser)
+    shown = parser.add_argument_group("what to show")
+    shown.add_argument(
+        "--free", metavar="NAME", default="n", help="the parameter of the formula (default: %(default)s)"
+    )
+    shown.add_argument("--line", metavar="L", help="only the terms of this line")
+    forms = add_forms(shown, "docs/json_other.md")
+    forms.add_argument("--as", metavar="FORM", dest="language", choices=FORMS, default="text", help="%(choices)s")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code.
+
+    Raises:
+        PredictionError: the form cannot show the formula.
+    """
+    procs = one_of_procs(options.procs, "esp formula takes one processor count.")
+    console = console_of(options)
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import asked_of
+    from esp.inspect.derivation import formula_of
+    from esp.output import formula as output
+    from esp.output.cells import rows_as_csv
+    from esp.output.json import text_of
+
+    source, system, request = asked_of(options, procs)
+    made: list[TimeFormula] = []
+
+    def predict(asked: "Request") -> "TimeFormula":
+        made.append(formula_of(source, system, asked, options.free))
+        return made[-1]
+
+    found, _ = with_answers(predict, request)
+    console.warn(found.prediction.warnings, source.program.lines)
+    line = _line(found, options.line)
+    if options.json:
+        console.deliver(text_of(output.formula_json(found, line)))
+    elif options.csv:
+        console.deliver(rows_as_csv(output.formula_rows(found, line)))
+    elif options.language == "text":
+        console.deliver(output.formula_text(found, console.screen, line))
+    else:
+        try:
+            console.deliver(output.formula_code(found, options.language, line))
+        except output.NotSpelled as problem:
+            hint = "--as sympy and --as latex have sums."
+            raise PredictionError(
+                f"{options.language} has no expression for {problem}.", where="--as", hint=hint
+            ) from None
+    return 0
+
+
+def _line(found: "TimeFormula", text: str | None) -> "FormulaLine | None":
+    """The line of ``--line``.
+
+    Raises:
+        UsageError: it is no number, or the line takes no time.
+    """
+    if text is None:
+        return None
+    if not text.isdecimal():
+        raise UsageError(f"{text!r} is not a line.", where="--line", hint="Write its number, such as 36.")
+    here = [each for each in found.lines if each.line == int(text) and each.file == found.prediction.file]
+    if not here:
+        known = ", ".join(str(each.line) for each in found.lines if each.file == found.prediction.file)
+        raise UsageError(f"line {text} takes no time of its own.", where="--line", hint=f"These do: {known}.")
+    return here[0]
