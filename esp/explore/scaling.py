@@ -33,8 +33,8 @@ from sag.unit import System
 Progress = Callable[[int, int, str, float], None]
 """Called with predictions made, processors and size of the latest, and the share of the numbers of processors done."""
 
-GROWTH = 4096
-"""Sizes are tried up to so many times the current one."""
+GROWTH = 64
+"""Sizes are tried up to so many times the current one, times how much the system grows."""
 
 
 class ScaledRun(Struct, frozen=True, kw_only=True):
@@ -145,7 +145,7 @@ def scaled(
     kept = speed if speed is not None else tries.speed(procs[0], current)
     if not isfinite(kept) or kept <= 0:
         raise PredictionError("there are no floating-point operations, and so no speed to keep: give --work.")
-    most = GROWTH * max(current, 1)
+    most = GROWTH * max(current, 1) * (procs[-1] // procs[0])
     runs: list[ScaledRun] = []
     missing: list[int] = []
     for at, number in enumerate(procs):
