@@ -20,7 +20,7 @@ OWNED, STORED = 0, 1
 _MORE = np.iinfo(np.int64).max
 """Indices of a dimension with an overlap area: more than any message has."""
 _MOST = 62
-"""Different masks of a component that are told apart."""
+"""Different masks of a component that are distinguished."""
 
 
 def strided(

@@ -90,7 +90,7 @@ def _line(found: "TimeFormula", text: str | None) -> "FormulaLine | None":
     """The line of ``--line``.
 
     Raises:
-        UsageError: it is no number, or the line takes no time.
+        UsageError: it is not a number, or the line takes no time.
     """
     if text is None:
         return None

@@ -20,8 +20,8 @@ examples:
 Isospeed scalability (X.-H. Sun and J. Zhu, docs/scalability.md): the smallest size
 that keeps the average speed of a processor, also at the sizes after it, on each
 number of processors, and psi = p' W / (p W') from the work W that belongs to it.
-The speed to keep is that of the first number of processors at the program's own
-size, unless --speed gives another. Works and times are predicted.
+The speed to keep is the speed on the first number of processors at the program's
+own size, unless --speed gives another. Works and times are predicted.
 """
 
 _SPEED = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([kMGT]?)(?:flop/s|flops)?", re.ASCII)
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "numbers of processors, such as 1,2,4,8 or 1..64")
     group = parser.add_argument_group("what is kept")
-    group.add_argument("--speed", metavar="S", help="of each processor: 2Mflop/s (default: that of the first number)")
+    group.add_argument("--speed", metavar="S", help="of each processor: 2Mflop/s (default: as on the first number)")
     group.add_argument("--size", metavar="NAME", default="", help="the PARAMETER to vary (default: sizes the arrays)")
     work = "flops of the best sequential program: '2*n**3' (default: of this one on one processor)"
     group.add_argument("--work", metavar="FLOPS", default="", help=work)

@@ -7,7 +7,6 @@ X.-H. Sun and J. Zhu call a scalability *computed* that follows from the relatio
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil, isfinite
-from os import PathLike
 from typing import Any
 
 from msgspec import Struct
@@ -15,17 +14,12 @@ from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment, Unknown, evaluate
 from aag.ir.expressions import Expr
-from aag.ir.units import Form
 from aag.source.costs import read_cost
-from esp import arguments
-from esp.api import Prediction, Request, Source, interpret_stages, load_machine, lower_source, read_source, requested
-from esp.calling import in_python
+from esp.api import Prediction, Request, Source, interpret_stages, lower_source
 from esp.errors import PredictionError, UsageError
 from esp.explore.choices import distributed_by
 from esp.explore.sizes import size_name
 from esp.prediction import first
-from esp.shown import Printed
-from esp.sources import Name
 from interpreter.scalability.isospeed import average_speed, scalability
 from interpreter.scalability.search import smallest_lasting
 from sag.unit import System
@@ -55,7 +49,7 @@ class ScaledRun(Struct, frozen=True, kw_only=True):
     """Whether data and copies fit in the memory of a node."""
 
 
-class Scaling(Printed, Struct, frozen=True, kw_only=True):
+class Scaling(Struct, frozen=True, kw_only=True):
     """Sizes that keep an average speed as the system grows, and the scalability that follows."""
 
     file: str
@@ -73,50 +67,6 @@ class Scaling(Printed, Struct, frozen=True, kw_only=True):
     warnings: tuple[Any, ...] = ()
 
 
-@in_python
-def scaling(
-    source: Name | Source,
-    system: str | PathLike[str] = "ipsc860",
-    procs: Sequence[int] = (1, 2, 4, 8),
-    *,
-    form: Form | None = None,
-    cost: str | Sequence[str] | None = None,
-    speed: float | None = None,
-    size: str = "",
-    work: str = "",
-    **options: Any,
-) -> Scaling:
-    """Find the sizes that keep the average speed of a processor as the system grows (isospeed scalability).
-
-    Args:
-        source: as for `esp.predict`.
-        system: as for `esp.predict`.
-        procs: numbers of processors, ascending.
-        form: as for `esp.predict`.
-        cost: as for `esp.predict`.
-        speed: flop/s for each processor; default: that of the first number of processors at the size of the program.
-        size: the PARAMETER to vary (default: the one that sizes the distributed arrays).
-        work: the flops of the best sequential program, such as ``"2*n**3"``; default: those of this program on one
-            processor.
-        **options: as for `esp.predict`, one value each.
-
-    Raises:
-        TypeError: an argument is unknown to esp and to the program.
-        esp.SourceError: the program or its values prevent a prediction.
-        esp.MachineError: the machine or a what-if prevents it.
-        esp.EspError: a file or an argument prevents it, or no work is done.
-
-    Examples:
-        >>> import esp
-        >>> found = esp.scaling("pi.hpf", procs=[1, 2, 4], n=1000)
-        >>> [each.processors for each in found.runs]
-        [1, 2, 4]
-    """
-    read = source if isinstance(source, Source) else read_source(source, form=form, cost=cost)
-    request = requested(arguments.processors(procs[0]), **options)
-    return scaled(read, load_machine(system), request, procs, speed=speed, size=size, work=work)
-
-
 def scaled(
     source: Source,
     system: System,
@@ -128,7 +78,25 @@ def scaled(
     work: str = "",
     progress: Progress | None = None,
 ) -> Scaling:
-    """As `scaling`, for a program that is read and a machine that is loaded."""
+    """Find the sizes that keep the average speed of a processor as the system grows (isospeed scalability).
+
+    Args:
+        source: the program.
+        system: the machine.
+        request: what is asked for, for the first number of processors; one scenario.
+        procs: numbers of processors, ascending.
+        speed: flop/s for each processor; default: the speed on the first number at the size of the program.
+        size: the PARAMETER to vary (default: the one that sizes the distributed arrays).
+        work: the flops of the best sequential program, such as ``"2*n**3"``; default: those of this program on one
+            processor.
+        progress: called after each prediction.
+
+    Raises:
+        UsageError: an argument does not fit the program.
+        PredictionError: no work is done, or a prediction is incomplete.
+        aag.diagnostics.SourceError: the program or its values prevent a prediction.
+        sag.errors.MachineError: the machine does.
+    """
     if list(procs) != sorted(set(procs)) or not procs:
         raise UsageError("the numbers of processors must rise.", where="--procs", hint="Write 1,2,4,8 or 1..64.")
     if request.grid is not None:

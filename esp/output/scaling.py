@@ -21,7 +21,7 @@ def flop_rate(speed: float) -> str:
     return f"{significant(speed)} flop/s"
 
 
-def scaling_text(found: Scaling, screen: Screen, *, following: str = "") -> str:
+def scaling_text(found: Scaling, screen: Screen) -> str:
     """What is kept, the sizes, and what limits them."""
     name = found.parameter
     columns = [
@@ -58,8 +58,6 @@ def scaling_text(found: Scaling, screen: Screen, *, following: str = "") -> str:
     if found.missing:
         text = f"on {listed([str(each) for each in found.missing])} no {name} up to {found.most:,} keeps the speed"
         notes.append(paragraph("never", text, screen.columns))
-    if following:
-        notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
 

@@ -293,7 +293,7 @@ def _messages(samples: Sequence[CountSample], solvers: Sequence[Solver]) -> dict
 
 
 def _end(bytes_of: Poly | None, free: str, start: int, bounds: Sequence[float]) -> int | None:
-    """The largest parameter at which a message is in the range in which it is at `start`; None: there is no end."""
+    """The largest parameter at which a message is in the same range as at `start`; None: the range has no end."""
     if bytes_of is None:
         return None
 
