@@ -94,8 +94,10 @@ class _Look(Struct):
             case s.Do(var=var, body=inner, step=step):
                 self._read(own_expressions(stmt), loops)
                 self.own[var] = False
-                fixed = step is None and not self.varying & names_in(*own_expressions(stmt))
-                self.body(inner, {**loops, var: stmt} if fixed else loops, always=always and fixed)
+                fixed = not self.varying & names_in(*own_expressions(stmt))
+                if step is not None:  # its values are no range
+                    self.varying |= {var}
+                self.body(inner, {**loops, var: stmt} if step is None and fixed else loops, always=always and fixed)
             case _:
                 self._read(own_expressions(stmt), loops)
                 for name in mentions_of(stmt) - names_in(*own_expressions(stmt)):

@@ -39,10 +39,14 @@ class _Loop(Struct, frozen=True):
 
 def trusted(lowering: Lowering, statement: ir.Do) -> None:
     """Note that a claim is made use of without proof."""
-    claim = statement.independent
-    word = "DO CONCURRENT" if claim is not None and claim.concurrent else "INDEPENDENT"
     why = "as ‹trust_directives› says" if lowering.options.trusts_directives else "it depends on data"
-    lowering.note("W210", f"assuming {word} holds for the loop over {statement.var}: {why}")
+    lowering.note("W210", f"assuming {word_of(statement)} holds for the loop over {statement.var}: {why}")
+
+
+def word_of(statement: ir.Do) -> str:
+    """By what a program claims that iterations of a loop are independent."""
+    claim = statement.independent
+    return "DO CONCURRENT" if claim is not None and claim.concurrent else "INDEPENDENT"
 
 
 def not_at_home(lowering: Lowering, statement: ir.Do, runs: Reference | None) -> None:
@@ -97,8 +101,8 @@ def check(
     refuted: set[Hashable] = set()
     reported: set[int] = set()
     for loop, claim in _claims(statement):
-        message = next(_false(lowering, loop, claim, leaves, names), "")
-        if message:
+        message = next(_false(lowering, loop, claim, leaves, names), None)
+        if message is not None:
             refuted.add(loop.key)
         if not message or claim.span.line in reported:
             continue
@@ -143,6 +147,8 @@ def _loops(statement: ir.Do | ir.Forall) -> Iterator[_Loop]:
 def _false(
     lowering: Lowering, loop: _Loop, claim: Independent, leaves: Sequence[Leaf], names: frozenset[str]
 ) -> Iterator[str]:
+    """What is wrong with a claim; an empty word where iterations of a DO CONCURRENT may have elements in common that
+    each defines for itself, which is allowed, and after which they may not be taken apart (Fortran 2018, 11.1.7.5)."""
     inside = [leaf for leaf in leaves if loop.key in leaf.loops]
     if not inside:
         return
@@ -153,19 +159,41 @@ def _false(
     writes = [write for _, write in writes_of(inside) if write.array not in (*claim.new, *claim.reductions)]
     reads = [read for _, read in reads_of(inside, lowering.symbols.is_array)]
     varying = changed(leaves)
+
+    def between(first: Access, second: Access) -> Dependence:
+        return Dependence(first, second, lowering.env, varying, lowering.reach.proving)
+
+    def defined_before(access: Access) -> bool:
+        """Whether the iteration may have defined the element before."""
+        earlier = (each for each in writes if each.array == access.array)
+        return any(between(each, access).exists(access.loops[: level + 1]) for each in earlier)
+
+    reused = {each.array for each in reads if claim.concurrent and defined_before(each)}
+    has_own = any(
+        between(one, other).is_carried(level)
+        for one in writes
+        for other in writes
+        if one.array == other.array and one.array in reused
+    )
     for write in writes:
         for other in (*writes, *reads):
             if other.array != write.array:
                 continue
             for first, second in ((write, other), (other, write)):
-                found = _meeting(first, second, level, varying, lowering)
-                if found is not None:
-                    yield _told(loop, claim, found, first, both_write=other in writes)
-                    return
+                found = _meeting(between(first, second), level)
+                if found is None:
+                    continue
+                both_write = other in writes
+                if claim.concurrent and (both_write or defined_before(other)):
+                    has_own = True
+                    continue
+                yield _told(loop, claim, found, first, both_write=both_write)
+                return
+    if has_own:
+        yield ""
 
 
-def _meeting(first: Access, second: Access, level: int, varying: frozenset[str], lowering: Lowering) -> Meeting | None:
-    dependence = Dependence(first, second, lowering.env, varying, lowering.reach.proving)
+def _meeting(dependence: Dependence, level: int) -> Meeting | None:
     return dependence.meeting(level) if dependence.is_carried(level) else None
 
 

@@ -21,7 +21,7 @@ from aag.mapping.layout import Layouts
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.assignments import lower_assign
 from aag.spmd.calls import lower_call
-from aag.spmd.claims import check_forall, not_at_home
+from aag.spmd.claims import check_forall, not_at_home, word_of
 from aag.spmd.conformance import check_shapes, outside
 from aag.spmd.findings import find_loop, find_nest
 from aag.spmd.foralls import lower_forall, lower_where
@@ -194,7 +194,8 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
             lowering.note("W280", f"every processor runs this EXTRINSIC(HPF_SERIAL) procedure: {other}")
         elif other and why and statement.independent is not None:
             reason = other if why == MORE else why
-            lowering.note("W204", f"INDEPENDENT has no effect; every processor runs the whole loop: {reason}")
+            word = word_of(statement)
+            lowering.note("W204", f"{word} has no effect; every processor runs the whole loop: {reason}")
         not_at_home(lowering, statement, None)
         _do(lowering, statement, None)
     find_loop(lowering, statement, other if why in ("", MORE) else why, shared=not other, at=at)

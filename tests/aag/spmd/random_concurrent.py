@@ -55,6 +55,23 @@ class Concurrents:
         head = f"{name}: {head}" if name else head
         return [*before, *directive, f"{head} {listed}".rstrip(), *body, f"end do {name}".rstrip(), *after]
 
+    def own_variables(self, target, term, rows):
+        """Statements that define variables without a locality before they use them: all elements, or where a
+        condition holds."""
+        head = self.pick("do m2 = 2, 3", "do m2 = 3, 1, -1", "do m2 = 1, 3, 2")
+        array = [f"w(1) = {term}", head, f"w(m2) = 0.5d0 * {self.reference(rows)}", "end do"]
+        define, use = self.pick(
+            ([f"t = {term}"], f"{target} = 0.5d0 * t"),
+            (array, f"{target} = 0.5d0 * (w(1) + w(3))"),
+            ([f"w(2) = {term}", f"w(2) = 0.5d0 * w(2) + 0.25d0 * {self.reference(rows)}"], f"{target} = 0.5d0 * w(2)"),
+        )
+        if self.chance(60):
+            return [*define, use]
+        condition = f"if ({term} > 0.3d0)"
+        if self.chance(50):
+            return [f"{condition} then", *define, use, "end if"]
+        return [f"{condition} then", *define, "end if", f"{condition} {use}"]
+
     def typed(self):
         return self.pick("", "", "integer :: ", "integer(8) :: ", "integer(kind=4) :: ")
 
@@ -78,9 +95,7 @@ class Concurrents:
             case "local":
                 return [], [f"t = {term}", f"{target} = 0.5d0 * t + 0.5d0 * ({value})"], [], ["local(t)"], True
             case "without":
-                body = [f"w(1) = {term}", "do m2 = 2, 3", f"w(m2) = 0.5d0 * {self.reference(rows)}", "end do"]
-                body = self.pick([f"t = {term}", f"{target} = 0.5d0 * t"], [*body, f"{target} = 0.5d0 * (w(1) + w(3))"])
-                return [], body, ["w = 0.25d0", "t = 0.5d0"], [], False
+                return [], self.own_variables(target, term, rows), ["w = 0.25d0", "t = 0.5d0"], [], False
             case "copied":
                 body = [f"s = 0.5d0 * s + 0.25d0 * {term}", f"{target} = 0.5d0 * s + 0.25d0 * {target}"]
                 return [], body, [], ["local_init(s)"], True

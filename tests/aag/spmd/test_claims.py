@@ -233,6 +233,27 @@ def test_a_false_do_concurrent_is_an_error_at_its_head(name):
     assert lowered(body, trusts_directives=True)
 
 
+OWN = {
+    "an array, where data say so": "if (b(i) > 3) d(1) = b(i)\n if (b(i) > 3) a(i) = d(1)",
+    "elements that indices choose": "d(mod(i,2) + 1) = b(i)\n a(i) = d(mod(i,2) + 1)",
+    "downwards": "do j = n, 1, -1\n d(j) = b(i)*j\n end do\n a(i) = d(3)",
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_iterations_that_define_what_they_read_are_not_taken_apart(name):
+    """Fortran 2018, 11.1.7.5: what no locality names may be defined by several iterations, each for itself."""
+    claimed, plain = (lowered(f"{head}\n {OWN[name]}\n end do") for head in ("do concurrent (i = 1:n)", "do i = 1, n"))
+    assert [type(each) for each in walk(claimed.body)] == [type(each) for each in walk(plain.body)]
+
+
+def test_what_each_iteration_defines_in_a_loop_with_a_step_is_its_own():
+    notes = lowered("do concurrent (i = 1:n)\n do j = 3, n, 3\n d(1) = b(i)*j\n a(i) = d(1)\n end do\n end do").notes
+    assert "assuming NEW holds for d: each iteration sets the elements that it reads" in [
+        each.message for each in notes
+    ]
+
+
 def test_an_open_do_concurrent_that_is_used_is_noted():
     notes = lowered("do concurrent (i = 2:n)\n if (b(i) > 0) a(i) = a(i-1)\n end do").notes
     assert [each.message for each in notes if each.code == "W210"] == [
