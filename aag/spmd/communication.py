@@ -172,7 +172,7 @@ def _phases(relation: Relation, operation: Operation, layout: Layout) -> Iterato
                 elements=elements,
                 element_bytes=layout.element_bytes,
                 name=" ".join(f"{step:+d}" for step in key),
-                strided=_shares(ends, elements),
+                strided=ends,
                 bounded=relation.bounded,
             )
 
@@ -242,12 +242,6 @@ def _sums(columns: list[Ints]) -> Ints:
     for column in columns:
         total = total[..., None] + column
     return total
-
-
-def _shares(strided: tuple[NDArray[np.bool_], NDArray[np.bool_]], elements: Ints) -> tuple[float, float]:
-    """The share of the elements that are strided where messages come from, and where they arrive."""
-    total = float(elements.sum())
-    return float(elements[strided[0]].sum()) / total, float(elements[strided[1]].sum()) / total
 
 
 def _groups(grid: Grid, axes: frozenset[int]) -> Ints:

@@ -16,8 +16,8 @@ class Phase(Struct, frozen=True, kw_only=True, eq=False):
     """Messages of one direction: each rank is at most once a source and at most once a destination.
 
     In a phase every processor that has a partner sends, then receives (Def 7). `elements` > 0 for each message.
-    `strided`: the share of what is sent that does not lie contiguously where it comes from, and of what is received
-    where it arrives; that is packed.
+    `strided` (M,) each: whether what is sent does not lie contiguously where it comes from, and where it arrives; that
+    is packed. None: everything lies contiguously.
     `bounded`: an upper bound, because the indices are coupled in too many combinations (D2).
     """
 
@@ -26,7 +26,7 @@ class Phase(Struct, frozen=True, kw_only=True, eq=False):
     elements: Ints
     element_bytes: int
     name: str
-    strided: tuple[float, float] = (0.0, 0.0)
+    strided: tuple[Bools, Bools] | None = None
     bounded: bool = False
 
 

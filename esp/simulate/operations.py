@@ -59,6 +59,7 @@ class Operations:
         self.levels: list[Counter[str]] = [Counter() for _ in range(len(loops) + 1)]
         self.loaded: set[tuple[int, str]] = set()
         self.addressed: set[tuple[int, object]] = set()
+        self.in_subscript = False
 
     def seen(self) -> tuple[set[tuple[int, str]], set[tuple[int, object]]]:
         """What is loaded, and what is addressed so far."""
@@ -82,6 +83,8 @@ class Operations:
         """Count an expression whose value is used at a level."""
         while isinstance(node, Fortran2003.Parenthesis):
             node = node.items[1]
+        if self.in_subscript:
+            node = self._untranslated(node)
         if node is None or self.is_known(node):
             return
         at = self.level(node, used)
@@ -149,6 +152,7 @@ class Operations:
 
     def _is_offset(self, node: Any) -> bool:
         """Whether a subscript is an index with a constant beside it, which the addressing absorbs."""
+        node = self._untranslated(node)
         if self.is_known(node):
             return True
         match node:
@@ -266,9 +270,7 @@ class Operations:
             return
         self.addressed.add(key)
         self._index(len(subscripts), at)
-        for each in subscripts:
-            if not self._is_offset(each):
-                self.expression(each, used)
+        self._computed(subscripts, used)
 
     def _untranslated(self, node: Base) -> Base:
         """A subscript of the source in the place of what says where the run-time library keeps the element. One that
@@ -304,13 +306,20 @@ class Operations:
         if at and start not in self.addressed:
             self.addressed.add(start)
             self._index(len(forms), at - 1)
-            for each in subscripts:
-                if not self._is_offset(each):
-                    self.expression(each, at - 1)
+            self._computed(subscripts, at - 1)
         return True
+
+    def _computed(self, subscripts: Sequence[Base], used: int) -> None:
+        """Count what computes subscripts that are no plain index."""
+        around, self.in_subscript = self.in_subscript, True
+        for each in subscripts:
+            if not self._is_offset(each):
+                self.expression(each, used)
+        self.in_subscript = around
 
     def _linear(self, node: Any) -> Linear:
         """A subscript as a sum of multiples of names, and of texts that are none."""
+        node = self._untranslated(node)
         value = self._integer(node)
         if value is not None:
             return frozenset(), value

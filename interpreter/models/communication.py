@@ -22,6 +22,7 @@ from interpreter.counts import OVERHEAD, CountColumn
 from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
 from interpreter.models.compute import Cost, Packing, charge, priced
+from interpreter.models.law import RECEIVED, SENT
 from interpreter.models.message import transfer
 from interpreter.models.pattern import Batch, Pattern, batches_of, pattern
 from interpreter.reduce import all_of
@@ -146,6 +147,9 @@ def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Seque
     source, destination, elements = (
         np.concatenate([getattr(phase, part) for phase in phases]) for part in ("source", "destination", "elements")
     )
+    given, taken = (np.concatenate([_strided(phase)[end] for phase in phases]) for end in (0, 1))
+    if network.library:  # the run-time system packs at both ends what is strided at one
+        given = taken = given | taken
     ordered: list[Step] = [
         Phase(
             source=source[pick],
@@ -153,25 +157,23 @@ def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Seque
             elements=elements[pick],
             element_bytes=phases[0].element_bytes,
             name=f"transpose {number}",
-            strided=_mean(phases, at_both_ends=network.library),
+            strided=(given[pick], taken[pick]),
         )
         for number, pick in exchange_steps(source, destination, run.network.node, how.algorithm)
     ]
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
 
-def _mean(phases: Sequence[Phase], *, at_both_ends: bool) -> tuple[float, float]:
-    """The share of what several phases move that is strided at each end; of all if either is, `at_both_ends`."""
-    weight = [float(phase.elements.sum()) for phase in phases]
-    total = sum(weight) or 1.0
-    given, taken = (sum(w * phase.strided[end] for w, phase in zip(weight, phases, strict=True)) for end in (0, 1))
-    if at_both_ends:
-        given = taken = max(given, taken)
-    return given / total, taken / total
+def _strided(phase: Phase) -> tuple[Bools, Bools]:
+    """(M,) each, as in `Phase`."""
+    if phase.strided is not None:
+        return phase.strided
+    none = np.broadcast_to(np.False_, phase.source.shape)
+    return none, none
 
 
 def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None, software: str) -> Pattern:
-    packing, unpacking = (packing_of(run, network, phase.element_bytes, share) for share in phase.strided)
+    given, taken = _strided(phase)
     return pattern(
         run,
         network,
@@ -180,25 +182,21 @@ def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None, 
         destination=phase.destination,
         size_bytes=phase.elements * phase.element_bytes,
         element_bytes=phase.element_bytes,
-        packing=packing,
-        unpacking=unpacking,
+        packing=packing_of(run, network, phase.element_bytes),
+        packed=given * SENT + taken * RECEIVED,
         software=software,
         together=together,
     )
 
 
-def packing_of(run: Run, network: NetworkCosts, element_bytes: int, strided: float = 1.0) -> Packing | None:
+def packing_of(run: Run, network: NetworkCosts, element_bytes: int) -> Packing:
     """The machine's figure per byte (0 is one, too), by counts where it describes no memory. What is contiguous is
-    sent from where it is, unless the compiler of the machine copies it all the same. `strided`: the share of the
-    elements that are not."""
-    shares = {"memory.pack": strided, "memory.copy": (1.0 - strided) * network.copies}
-    fees = tuple((OVERHEAD, name, share) for name, share in shares.items() if share)
-    if not fees:
-        return None
+    sent from where it is, unless the compiler of the machine copies it all the same."""
+    copied = CountColumn(((OVERHEAD, "memory.copy", 1.0),)) if network.copies else None
     if run.machine.memory is not None or network.pack_per_byte_s.any() or network.copy_per_byte_s.any():
-        return Packing(CountColumn(fees), 1)
-    share = sum(shares.values())
-    return Packing(run.prices.of(Work(overhead=tuple((name, often * share) for name, often in PACKING))), element_bytes)
+        return Packing(CountColumn(((OVERHEAD, "memory.pack", 1.0),)), copied, 1)
+    counted = run.prices.of(Work(overhead=PACKING))
+    return Packing(counted, counted if network.copies else None, element_bytes)
 
 
 def _software(network: NetworkCosts, kind: str) -> str:
@@ -302,11 +300,11 @@ def _pack_collective(
         return result
     none = np.zeros(call.members.shape, dtype=np.bool_)
     ends = (none, none) if call.strided is None else call.strided
-    for share, some in ((1.0, ends), (0.0, (~ends[0], ~ends[1]))):
-        packing = packing_of(run, network, call.element_bytes, share)
+    packing = packing_of(run, network, call.element_bytes)
+    for strided, some in ((True, ends), (False, (~ends[0], ~ends[1]))):
         for side, elements in zip(result, _packed(call, *some), strict=True):
-            if packing is not None and elements.any():
-                counts = packing.of(run, elements.ravel() * call.element_bytes)
+            counts = packing.of(run, elements.ravel() * call.element_bytes, np.array([strided]))
+            if counts is not None:
                 side.append((priced(counts), call.members.ravel()))
     return result
 

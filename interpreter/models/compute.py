@@ -44,14 +44,20 @@ class Cost(Struct, frozen=True):
 
 
 class Packing(Struct, frozen=True):
-    """Gathering elements into a message buffer, or scattering them: what each of so many bytes pays."""
+    """Gathering elements into a message buffer, or scattering them: what each of so many bytes pays, where they are
+    strided and where they lie contiguously; None: nothing."""
 
-    column: CountColumn
+    strided: CountColumn | None
+    plain: CountColumn | None
     bytes: int
 
-    def of(self, run: Run, sizes: Ints) -> Counts:
-        """What messages of some sizes (N,) pay."""
-        return Counts(run.prices.basis(self.column), sizes[None, :] / self.bytes)
+    def of(self, run: Run, sizes: Ints, strided: NDArray[np.bool_]) -> Counts | None:
+        """What messages of some sizes (N,) pay, those that are strided (N or 1,) and the others; None: nothing."""
+        parts = ((self.strided, sizes * strided), (self.plain, sizes * ~strided))
+        paid = [(column, often / self.bytes) for column, often in parts if column is not None and often.any()]
+        if not paid:
+            return None
+        return Counts(run.prices.basis(*(column for column, _ in paid)), np.stack([often for _, often in paid]))
 
 
 def priced(counts: Counts) -> Cost:

@@ -64,12 +64,17 @@ class Wire(Struct, frozen=True, kw_only=True, eq=False):
     """(S or 1, 1) waiting for links under the load of others, in byte times (Def 11); None: there is none."""
 
 
+SENT, RECEIVED = 1, 2
+"""Where elements of a message are strided: where they come from, where they arrive, or both together."""
+
+
 class Kinds(Struct, frozen=True, kw_only=True, eq=False):
-    """The distinct messages of a phase: size and hops (U,), how many there are of each, and which each one is; None
-    where all are alike or each is a kind of its own."""
+    """The distinct messages of a phase: size and hops (U,), where they are packed (U or 1,; see `SENT`), how many there
+    are of each, and which each one is; None where all are alike or each is a kind of its own."""
 
     sizes: Ints
     hops: Ints
+    packed: Ints
     counts: Ints
     which: Ints | None
     size: int | None
@@ -79,8 +84,11 @@ class Kinds(Struct, frozen=True, kw_only=True, eq=False):
         """The same with each message a kind of its own."""
         if self.which is None:
             return self
-        sizes, hops = (each.take(self.which) if each.size > 1 else each for each in (self.sizes, self.hops))
-        return Kinds(sizes=sizes, hops=hops, counts=np.ones_like(self.which), which=None, size=self.size)
+        sizes, hops, packed = (
+            each.take(self.which) if each.size > 1 else each for each in (self.sizes, self.hops, self.packed)
+        )
+        counts = np.ones_like(self.which)
+        return Kinds(sizes=sizes, hops=hops, packed=packed, counts=counts, which=None, size=self.size)
 
     def each(self, column: Array) -> Array:
         """(S or 1, U or 1) figures of the kinds -> one for each message, or a single column where all are equal."""
@@ -177,22 +185,37 @@ def _share(rates: Rates, sizes: Ints | int, hops: Ints, counts: Ints) -> float:
     return float(((entry + byte * sizes + hop * hops) * counts).sum())
 
 
-def kinds_of(sizes: Ints | int, hops: Ints, *, near: bool) -> Kinds:
-    """Sort messages by size, one number where all are equally long, and hops; `near`: all are as far."""
-    if not isinstance(sizes, int) and constant(sizes):
-        sizes = int(sizes[0]) if sizes.size else 0
+def kinds_of(sizes: Ints | int, hops: Ints, *, near: bool, packed: Ints | int = 0) -> Kinds:
+    """Sort messages by size, hops, and where they are packed; one number where that is the same of all. `near`: all
+    are as far."""
+    lengths, packs = _column(sizes), _column(packed)
+    size = int(lengths[0]) if lengths.size == 1 else None
     count = hops.size
-    if isinstance(sizes, int):
-        if near:
-            return Kinds(sizes=np.array([sizes]), hops=hops[:1], counts=np.array([count]), which=None, size=sizes)
-        if count <= FEW:
-            return Kinds(sizes=np.array([sizes]), hops=hops, counts=np.ones(count, np.int64), which=None, size=sizes)
-        _, first, which = distinct_with_inverse(hops)
-        return Kinds(sizes=np.array([sizes]), hops=hops[first], counts=np.bincount(which), which=which, size=sizes)
+    if near and lengths.size == packs.size == 1:
+        return Kinds(sizes=lengths, hops=hops[:1], packed=packs, counts=np.array([count]), which=None, size=size)
     if count <= FEW:
-        return Kinds(sizes=sizes, hops=hops, counts=np.ones_like(sizes), which=None, size=None)
-    _, first, which = distinct_with_inverse(sizes if near else hops * (int(sizes.max()) + 1) + sizes)
-    return Kinds(sizes=sizes[first], hops=hops[first], counts=np.bincount(which), which=which, size=None)
+        each = np.ones(count, np.int64)
+        return Kinds(sizes=lengths, hops=hops, packed=packs, counts=each, which=None, size=size)
+    key = np.zeros(1, np.int64) if near else hops
+    for column, largest in ((lengths, int(lengths.max())), (packs, SENT | RECEIVED)):
+        if column.size > 1:
+            key = key * (largest + 1) + column
+    _, first, which = distinct_with_inverse(key)
+    return Kinds(
+        sizes=lengths if lengths.size == 1 else lengths[first],
+        hops=hops[first],
+        packed=packs if packs.size == 1 else packs[first],
+        counts=np.bincount(which),
+        which=which,
+        size=size,
+    )
+
+
+def _column(values: Ints | int) -> Ints:
+    """What belongs to each message; one number where it is the same of all."""
+    if isinstance(values, int):
+        return np.array([values])
+    return np.array([values[0] if values.size else 0]) if constant(values) else values
 
 
 def law(wire: Wire, kinds: Kinds) -> Law:

@@ -115,7 +115,7 @@ def _plan(run: Run, phase: Phase, plans: dict[tuple[object, ...], Plan]) -> Plan
         phase.destination.tobytes(),
         phase.elements.tobytes(),
         phase.element_bytes,
-        phase.strided,
+        *(() if phase.strided is None else (each.tobytes() for each in phase.strided)),
         phase.name,
     )
     if key not in plans:

@@ -17,7 +17,7 @@ from aag.graph.aau import Work
 from interpreter import shared
 from interpreter.counts import SENDING, CountColumn, Counts
 from interpreter.models.compute import ONCE, Cost, Packing
-from interpreter.models.law import Kinds, Law, Wire, constant, courses_of, kinds_of, law, wire_of
+from interpreter.models.law import RECEIVED, SENT, Kinds, Law, Wire, constant, courses_of, kinds_of, law, wire_of
 from interpreter.models.partners import dense_phase, is_dense
 from interpreter.models.routes import Ends, Index, ends_of
 from interpreter.shared import Classes, Shared
@@ -116,7 +116,7 @@ def pattern(
     size_bytes: Ints | int,
     element_bytes: int = 1,
     packing: Packing | None = None,
-    unpacking: Packing | None = None,
+    packed: Ints | int = 0,
     combining: Work | None = None,
     software: str = "",
     together: int | None = None,
@@ -131,14 +131,14 @@ def pattern(
         destination: (M,) ranks, each once.
         size_bytes: (M,) of each message, or of all of them.
         element_bytes: Of the elements that are packed or combined.
-        packing: What the sender does with each byte or element.
-        unpacking: What the receiver does with each.
+        packing: What the sender and the receiver do with each byte or element.
+        packed: Where the elements of messages (M,) are strided, or of all of them (see `law.SENT`).
         combining: What the receiver does with each element.
         software: The collective whose run-time software each participant runs first, if it has any.
         together: How many messages are under way at once, where phases are concurrent; None: they are not.
     """
     wire, ends = wire_of(run, network), ends_of(run, network, source, destination)
-    kinds = kinds_of(size_bytes, ends.hops, near=ends.near)
+    kinds = kinds_of(size_bytes, ends.hops, near=ends.near, packed=packed)
     table = law(wire, kinds)
     messages, longest = source.size, ends.longest
     volume = int(kinds.sizes @ kinds.counts) if kinds.size is None else kinds.size * messages
@@ -159,7 +159,10 @@ def pattern(
         exchanged = mutual if by_processor else mutual[:1]
     elif mutual is not None:
         kinds = kinds.apart()
-    pack, unpack = (None if each is None or not volume else each.of(run, kinds.sizes) for each in (packing, unpacking))
+    pack, unpack = (
+        None if packing is None or not volume else packing.of(run, kinds.sizes, kinds.packed & end != 0)
+        for end in (SENT, RECEIVED)
+    )
     combine = None
     if combining is not None:
         combine = Counts(run.prices.basis(run.prices.of(combining)), kinds.sizes[None, :] / element_bytes)
@@ -285,6 +288,7 @@ def _by_mutual(kinds: Kinds, table: Law, mutual: Bools | None) -> tuple[Kinds, L
     doubled = Kinds(
         sizes=_twice(kinds.sizes),
         hops=np.tile(kinds.hops, 2),
+        packed=_twice(kinds.packed),
         counts=np.bincount(which, minlength=2 * count),
         which=which,
         size=kinds.size,

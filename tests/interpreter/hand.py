@@ -329,7 +329,7 @@ def phase(
         elements=np.broadcast_to(np.asarray(elements, dtype=np.int64), source.shape).copy(),
         element_bytes=element_bytes,
         name=name,
-        strided=(0.0, 0.0) if contiguous else (1.0, 1.0),
+        strided=None if contiguous else (np.ones(len(source), np.bool_), np.ones(len(source), np.bool_)),
     )
 
 

@@ -123,6 +123,17 @@ EXACT = {
   end do
   print *, s, m
 """,
+    "a shift of a shift": """  real(8) :: a(10, 10), b(10, 10)
+  integer :: i
+!hpf$ distribute (block, block) :: a, b
+  a = 1
+  b = 2
+  do i = 1, 3
+    a = a + cshift(cshift(b, 1, 1), 2, 1)
+    b = a * 2
+  end do
+  print *, a
+""",
     "places of extrema": """  real(8) :: a(9)
   integer :: b(4, 6), m(1), k(2)
 !hpf$ distribute a(block)
@@ -199,6 +210,16 @@ PACKED = {
     end do
   end do
   print *, sum(a)
+""",
+    "shifts that a loop counts": """  real(8) :: a(17, 17), b(17, 17)
+  integer :: k
+!hpf$ distribute (block, block) :: a, b
+  a = 1
+  b = 2
+  do k = 1, 3
+    a = a + cshift(a + b, k, 1)
+  end do
+  print *, a
 """,
     "columns, rows, sums of strided sections": f"""  integer, parameter :: n = 8
   real(8) :: a(n, n), x(n)
@@ -281,8 +302,7 @@ def test_packed_bytes_are_as_predicted(what, tmp_path):
     found = {procs: run(source, system, tmp_path / str(procs), procs) for procs in (3, 4)}
     for each in found.values():
         assert each.other == ()
-        # each message pays the mean share of its phase (Def 21)
-        assert each.error == pytest.approx(0.0, abs=6e-3)
+        assert each.error == pytest.approx(0.0, abs=1e-3)
     packed = [row.counted for each in found.values() for row in each.operations if row.operation == "packed bytes"]
     assert any(packed)
 

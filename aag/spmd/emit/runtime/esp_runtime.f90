@@ -771,6 +771,9 @@ contains
     if (source /= destination .and. (source == esp_me .or. destination == esp_me) .or. in_group(plan, destination) &
         .or. (plan%buffered .and. destination == esp_me)) &
       call push(list, (destination * elements(plan%map) + esp_code(plan%map, index)) * references + plan%claim)
+    ! What I need and own is in the box that a buffer would have. !simulated
+    if (source == esp_me .and. destination == esp_me .and. .not. (plan%buffered .or. in_group(plan, destination))) & !simulated
+      call push(list, (destination * elements(plan%map) + esp_code(plan%map, index)) * references + plan%claim) !simulated
   end subroutine arrive
 
   logical function in_group(plan, rank)
