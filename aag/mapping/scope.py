@@ -10,10 +10,10 @@ from msgspec import Struct
 from aag.ir.directives import Align, Bound, Directive, Distribute, Dynamic, Inherit, Processors, Sequence, Template
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Expr, IntLit, OpaqueExpr
-from aag.ir.statements import CallStmt
+from aag.ir.statements import CallStmt, Remap, Stmt
 from aag.ir.storage import allocations
 from aag.ir.units import Entity, Program, Unit
-from aag.ir.visitors import names_in, walk_statements
+from aag.ir.visitors import names_in, own_expressions, walk_statements
 from aag.mapping.inquiries import inquired
 from aag.mapping.report import Report, place
 
@@ -51,6 +51,19 @@ class Scope(Struct, frozen=True, kw_only=True):
         )
         return frozenset(name for each in calls for name in names_in(*each.args))
 
+    def unused(self) -> frozenset[str]:
+        """The names of ALLOCATABLE arrays that nothing allocates and no statement mentions."""
+        used = {
+            name
+            for each in walk_statements(self.unit.body)
+            for name in (*names_in(*own_expressions(each)), *_moved(each))
+        }
+        return frozenset(
+            each.name
+            for each in self.arrays()
+            if "allocatable" in each.attributes and each.name not in self.allocated and each.name not in used
+        )
+
     def sequential(self) -> frozenset[str]:
         """The names that SEQUENCE makes sequential; a directive that names something beats one for all.
 
@@ -64,6 +77,11 @@ class Scope(Struct, frozen=True, kw_only=True):
             named = {inner for name in each.names for inner in (*blocks.get(name, ()), name)}
             found = found | named if each.sequential else found - named
         return frozenset(found)
+
+
+def _moved(statement: Stmt) -> tuple[str, ...]:
+    """The name that an executable directive is about."""
+    return named_by(statement.directive) if isinstance(statement, Remap) else ()
 
 
 def visible_to(unit: Unit, program: Program) -> tuple[Unit, ...]:

@@ -92,6 +92,7 @@ def _bounds(
     bounds = {name: bounds_of_template(template, env, report) for name, template in reader.templates.items()}
     targets = {align.target for align in reader.aligns.values()}
     mapped = reader.aligns.keys() | reader.distributes.keys() | targets
+    mapped -= scope.unused() - targets
     for entity in scope.arrays():
         bounds[entity.name] = bounds_of_array(entity, scope, env, report, mapped=entity.name in mapped)
     return bounds

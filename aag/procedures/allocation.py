@@ -1,6 +1,6 @@
 """ALLOCATED: each array that is asked for gets a variable that says whether it is allocated."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from aag.ir import statements as s
 from aag.ir.expressions import Call, Element, Expr, LogicalLit, Var
 from aag.ir.result_types import LOGICAL
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import map_expression, map_own, mapped, names_in, walk_expressions, walk_statements
+from aag.ir.visitors import Body, map_expression, map_own, mapped, names_in, walk_expressions, walk_statements
 from aag.procedures.names import CallNames
 
 _PREFIX = "allocated$"
@@ -55,7 +55,7 @@ def with_flags(unit: Unit) -> Unit:
         )
         for each in arrays
     )
-    return replace(unit, entities=(*unit.entities, *flags), body=tuple(_flagged(unit.body, names)))
+    return replace(unit, entities=(*unit.entities, *flags), body=_flagged(unit.body, names))
 
 
 def _asked(unit: Unit) -> frozenset[str]:
@@ -67,23 +67,27 @@ def _asked(unit: Unit) -> frozenset[str]:
     return frozenset(found)
 
 
-def _flagged(body: Iterable[s.Stmt], arrays: frozenset[str]) -> Iterator[s.Stmt]:
+def _flagged(body: Body, arrays: frozenset[str], *, masked: bool = False) -> Body:
+    """`masked`: in a WHERE or FORALL, whose assignments allocate nothing."""
+    return tuple(each for statement in body for each in _with_flags(statement, arrays, masked=masked))
+
+
+def _with_flags(statement: s.Stmt, arrays: frozenset[str], *, masked: bool) -> Iterator[s.Stmt]:
     def one(expr: Expr) -> Expr:
         match expr:
             case Call(name="allocated", args=(Var(name=name),)) if name in arrays:
                 return Var(flag(name), span=expr.span)
         return expr
 
-    for each in body:
-        made = mapped(
-            map_own(each, lambda expr: map_expression(expr, one)), lambda inner: tuple(_flagged(inner, arrays))
-        )
-        if not _flag_of(made) or _flag_of(made) in arrays:
-            yield made
-        for name in _changed(made):
-            if name in arrays:
-                is_there = not (isinstance(made, s.Allocate) and made.deallocate)
-                yield s.Assign(span=made.span, target=Var(flag(name)), value=LogicalLit(is_there))
+    within = masked or isinstance(statement, s.Where | s.Forall)
+    own = map_own(statement, lambda expr: map_expression(expr, one))
+    made = mapped(own, lambda inner: _flagged(inner, arrays, masked=within))
+    if not _flag_of(made) or _flag_of(made) in arrays:
+        yield made
+    for name in () if masked else _changed(made):
+        if name in arrays:
+            is_there = not (isinstance(made, s.Allocate) and made.deallocate)
+            yield s.Assign(span=made.span, target=Var(flag(name)), value=LogicalLit(is_there))
 
 
 def _flag_of(statement: s.Stmt) -> str:

@@ -124,10 +124,11 @@ class Pointers:
         shape = item.subscripts if isinstance(item, Element) else ()
         known = self.allocated.setdefault(name, [])
         freed = state[self.place[name]] if "allocatable" in self.entities[name].attributes else ""
-        for each in known:
-            if self.shapes[each] == shape and (each not in state or each == freed):
+        alike = [each for each in known if self.shapes[each] == shape]
+        for each in alike:
+            if each not in state or each == freed:
                 return each
-        if len(known) == _ALLOCATIONS:
+        if len(alike) == _ALLOCATIONS:
             return UNKNOWN
         made = f"{name}${len(known) + 1}" if known else name
         known.append(made)

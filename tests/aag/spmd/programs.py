@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from math import prod
 
+from tests.aag.spmd.random_allocated import Allocated
 from tests.aag.spmd.random_bodies import Bodies
 from tests.aag.spmd.random_calls import Calls
 from tests.aag.spmd.random_concurrent import Concurrents
@@ -61,6 +62,7 @@ def value(text, row):
 
 @dataclass
 class Writer(
+    Allocated,
     Bodies,
     Calls,
     Concurrents,
@@ -85,6 +87,7 @@ class Writer(
     results: list = field(default_factory=list)
     tables: list = field(default_factory=list)
     pointers: list = field(default_factory=list)
+    allocated_rank: int = 0
     indirect_share: int = 0
     library: bool = False
     concurrents: bool = False
@@ -598,7 +601,7 @@ class Writer(
             bounds = ", ".join(f"{lower}:{upper}" for lower, upper in array.bounds)
             if array not in self.pointers:
                 lines.append(f"  {self.target_of(array.name)} :: {array.name}({bounds})")
-        lines += self.pointer_declarations()
+        lines += [*self.pointer_declarations(), *self.allocated_declarations()]
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
@@ -633,6 +636,8 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     first = writer.tabulate() if {"indirect", "packed"} & set(kinds) else []
     if "pointed" in kinds:
         first = [*first, *writer.point()]
+    if "allocated" in kinds:
+        writer.allocatable()
     if "linked" in kinds:
         first = [*first, *writer.local_values()]
     return writer.text([*first, *writer.block(statements, kinds)]), writer.procs

@@ -31,6 +31,8 @@ PARTS = {
     "packed": (("packed", "packed", "packed", "assignment", "forall"), 6),
     "pointed": (("pointed", "pointed", "pointed", "assignment", "do", "forall", "reduction"), 6),
     "pointed and more": (("pointed", "pointed", "where", "scalar", "intrinsic", "function"), 6),
+    "allocated": (("allocated", "allocated", "assignment", "do", "reduction"), 6),
+    "allocated and more": (("allocated", "allocated", "remap", "indirect", "where"), 6),
     "used": (("used", "used", "called", "assignment", "remap"), 6),
     "recorded": (("recorded", "recorded", "assignment", "do", "reduction", "forall", "where"), 6),
     "recorded and more": (("recorded", "independent", "intrinsic", "function", "scalar"), 6),
