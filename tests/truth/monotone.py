@@ -68,14 +68,16 @@ class Case(Struct, frozen=True, kw_only=True):
         ]
         return np.concatenate([each.reshape(-1) for each in found])
 
-    def simulated(self, at: int) -> float:
-        """The time that SimGrid finds for the same program, machine and value."""
+    def simulated(self, at: int, *seeds: int) -> list[float]:
+        """The times that SimGrid finds for the same program, machine and value: with lower ranks first, and with sends
+        of the same instant in orders by lot."""
         value = KNOBS[self.knob][at]
         request = Request(procs=self.procs, values=self.values(), scenario=Scenario(**{self.knob: value}))
         system = load_machine(self.machine())
         stages = lower_source(read_source(self.program), system, request)
         with TemporaryDirectory() as folder:
-            return float(built(stages, system, request, Path(folder)).simulated()[1].max())
+            made = built(stages, system, request, Path(folder))
+            return [float(made.simulated(seed=each)[1].max()) for each in (None, *seeds)]
 
     def walked(self, *ats: int) -> np.ndarray:
         """What these overlap factors give if messages are walked one by one."""
@@ -91,9 +93,9 @@ class Case(Struct, frozen=True, kw_only=True):
         if self.knob == "overlap":
             network = export(load_machine(self.machine()), Scenario()).network
             alone, *both = self.walked(0, worse, better)
-            simulated = self.simulated(0) if network and network.exchange_factor[0] == 1.0 else alone
+            (simulated,) = self.simulated(0) if network and network.exchange_factor[0] == 1.0 else [alone]
             return bool(both[1] > both[0]) and abs(alone / simulated - 1.0) < SLIGHT / 2
-        return self.knob not in UNKNOWN and self.simulated(better) > self.simulated(worse)
+        return self.knob not in UNKNOWN and self.simulated(better)[0] > self.simulated(worse)[0]
 
     def faults(self) -> list[str]:
         """Where a better machine is slower and may not be: anywhere if no messages meet; by more than `SLIGHT` if some

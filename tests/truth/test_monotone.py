@@ -43,19 +43,39 @@ SIZES = ((3, 31), (8, 17), (15, 31))
 
 
 def part(program, system, among):
-    """An element: the next one with the next program and with the next system, so that all occur with each."""
-    return among[(program_names().index(program) + SYSTEMS.index(system)) % len(among)]
+    """An element: another one with each program and each system, so that all occur with each."""
+    return among[_number(program, system) // 3 % len(among)]
+
+
+def _number(program, system):
+    return program_names().index(program) + SYSTEMS.index(system)
+
+
+def every_third(programs, systems):
+    """Pairs: every program with every third machine, and every machine with every third program."""
+    return [(name, system) for name in programs for system in systems if _number(name, system) % 3 == 0]
 
 
 @pytest.mark.truth
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("program", program_names())
+@pytest.mark.parametrize(("program", "system"), every_third(program_names(), SYSTEMS))
 def test_all(program, system):
     procs, n = part(program, system, SIZES)
     told = [
         fault for knob in KNOBS for fault in Case(program=program, system=system, procs=procs, n=n, knob=knob).faults()
     ]
     assert not told
+
+
+@pytest.mark.truth
+def test_a_time_in_error_makes_a_better_machine_slower():
+    """FFTs of columns on a ring of 15: with a latency of a tenth, 2.0 % more than with twice the latency. SimGrid does
+    not find that, as esp takes 1.9 % less than any of its orders with twice the latency: within the bound of 3 %."""
+    case = Case(program="fft3d", system="ring", procs=15, n=31, knob="latency")
+    times = case.times(contention=True)
+    assert slower(times, SLIGHT) == [(2, 3), (2, 4), (2, 5)]
+    for at, time_s in enumerate(times):
+        simulated = case.simulated(at, *range(4))
+        assert 0.97 * min(simulated) < time_s < 1.03 * max(simulated), at
 
 
 ANOMALIES = (
@@ -76,8 +96,7 @@ def test_more_overlap_is_slower_only_where_messages_walked_one_by_one_are(progra
 
 
 @pytest.mark.truth
-@pytest.mark.parametrize("system", MEETING)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(("program", "system"), every_third(PROGRAMS, MEETING))
 def test_overlap_of_messages_walked_one_by_one(program, system):
     """Ties are decided otherwise here and there: that is up to 0.5 %."""
     procs, n = part(program, system, SIZES)
@@ -110,8 +129,7 @@ def test_scenarios_of_one_walk(program, system, procs, n, knob):
 
 
 @pytest.mark.truth
-@pytest.mark.parametrize("system", MEETING)
-@pytest.mark.parametrize("program", program_names())
+@pytest.mark.parametrize(("program", "system"), every_third(program_names(), MEETING))
 def test_scenarios_of_all(program, system):
     """On a bus the next period may begin while messages are under way, so that its end hangs on when periods are added:
     0.55 % for laplace_bb at a quarter of the bandwidth, where SimGrid finds the time of the common walk."""
