@@ -25,7 +25,7 @@ def test_overlap_does_not_charge_a_wait_for_links_twice():
     case = Case(program="laplace_bx", system="cluster-ib", procs=15, n=31, knob="overlap")
     times, alone = case.times(contention=True), case.times(contention=False)
     assert times[0] > alone[0] * 1.001
-    simulated = case.simulated(0)
+    (simulated,) = case.simulated(0)
     assert simulated == pytest.approx(times[0], rel=0.05)
     assert times[-1] < 0.8 * simulated
 
