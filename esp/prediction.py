@@ -84,7 +84,7 @@ _NOT_CHARGED = ("this statement is not modelled and costs nothing here: ", "; no
 
 def first(values: Figure) -> float:
     """The value of the first scenario, which is the only one on the command line."""
-    return values if isinstance(values, float) else float(values.flat[0])
+    return float(values) if isinstance(values, float) else float(values.flat[0])  # NumPy's floats become Python's
 
 
 def of_scenario(values: Figure, scenario: int) -> float:

@@ -9,9 +9,12 @@ from msgspec import Struct, field
 from aag.diagnostics import Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
+from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.linear import linear
 from aag.ir.visitors import bodies, names_in, own_expressions, walk_expressions, walk_statements
 from aag.source.mentions import mentions_of
+
+_LEAVING = (s.Exit, s.Cycle, s.Stop, s.Return)
 
 _CALLED = ("max", "min", "iand", "ior", "ieor")
 
@@ -37,12 +40,25 @@ def leaving(body: Iterable[s.Stmt], loop: s.Do, name: str, inner: tuple[str, ...
 # --- what each iteration has for itself ---
 
 
-def assigned_alike(body: Sequence[s.Stmt], indices: Sequence[str], shared: frozenset[str]) -> list[str]:
+def assigned_alike(
+    body: Sequence[s.Stmt], indices: Sequence[str], shared: frozenset[str], constants: Environment
+) -> list[str]:
     """Variables of which each iteration assigns the same part, whatever its data, before it reads this part and no
-    other: they have no value after the loop. `shared`: others."""
-    look = _Look(frozenset({*indices, *_assigned(body)}))
+    other: they have no value after the loop, if there are several iterations. `shared`: others."""
+    loops = (each.var for each in walk_statements(body) if isinstance(each, s.Do))
+    look = _Look(constants, frozenset({*indices, *loops, *_assigned(body)}))
     look.body(body, always=True)
     return sorted(name for name, own in look.own.items() if own and name not in shared and name not in indices)
+
+
+def runs(loop: s.Do, constants: Environment, least: int = 1) -> bool:
+    """Whether a loop certainly has at least so many iterations."""
+    try:
+        first, last = evaluate_int(loop.lower, constants), evaluate_int(loop.upper, constants)
+        step = 1 if loop.step is None else evaluate_int(loop.step, constants)
+    except Unknown:
+        return False
+    return step != 0 and (last - first + step) // step >= least
 
 
 def _assigned(body: Iterable[s.Stmt]) -> set[str]:
@@ -67,16 +83,19 @@ Part = tuple[tuple[e.Expr, e.Expr], ...]
 
 
 class _Look(Struct):
-    """What an iteration does with variables, in its order. `varying`: names whose values differ between iterations;
-    `own`: whether all that it does with a variable so far concerns its own value; `written`: the parts of arrays that
-    it has certainly assigned."""
+    """What an iteration does with variables, in its order. `varying`: names whose values differ between iterations, or
+    within one; `own`: whether all that it does with a variable so far concerns its own value; `whole`: what it has
+    certainly assigned as a whole; `written`: the parts of arrays that it has certainly assigned."""
 
+    constants: Environment
     varying: frozenset[str]
     own: dict[str, bool] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
     written: dict[str, list[Part]] = field(default_factory=dict)
 
     def body(self, body: Sequence[s.Stmt], loops: Mapping[str, s.Do] = MappingProxyType({}), *, always: bool) -> None:
-        """Look at statements. `always`: whether each iteration reaches them."""
+        """Look at statements. `loops`: those around whose variables run over the same range in each iteration;
+        `always`: whether each iteration reaches the statements, if these loops run."""
         for stmt in body:
             self._statement(stmt, loops, always=always)
 
@@ -84,20 +103,28 @@ class _Look(Struct):
         match stmt:
             case s.Assign(target=e.Var(name=name), value=value):
                 self._read((value,), loops)
-                self.own[name] = self.own.get(name, True) and always
+                sure = always and self._run(loops.values())
+                self.own[name] = self.own.get(name, True) and sure
+                if sure:
+                    self.whole.add(name)
             case s.Assign(target=e.Element(name=name, subscripts=subscripts) as target, value=value):
                 self._read((value, *subscripts), loops)
                 part = self._part(target, loops) if always else None
-                self.own[name] = self.own.get(name, True) and part is not None
+                if part is not None and not self._run(loops[each] for each in loops.keys() - names_in(target)):
+                    part = None
+                self.own[name] = self.own.get(name, True) and (part is not None or name in self.whole)
                 if part is not None:
                     self.written.setdefault(name, []).append(part)
             case s.Do(var=var, body=inner, step=step):
                 self._read(own_expressions(stmt), loops)
                 self.own[var] = False
                 fixed = not self.varying & names_in(*own_expressions(stmt))
-                if step is not None:  # its values are no range
-                    self.varying |= {var}
-                self.body(inner, {**loops, var: stmt} if step is None and fixed else loops, always=always and fixed)
+                certain = always and fixed and not any(isinstance(each, _LEAVING) for each in walk_statements(inner))
+                if step is None and fixed:
+                    loops = {**loops, var: stmt}
+                else:
+                    certain = certain and self._run((stmt,))
+                self.body(inner, loops, always=certain)
             case _:
                 self._read(own_expressions(stmt), loops)
                 for name in mentions_of(stmt) - names_in(*own_expressions(stmt)):
@@ -107,12 +134,16 @@ class _Look(Struct):
                 for each in bodies(stmt):
                     self.body(each, loops, always=False)
 
+    def _run(self, loops: Iterable[s.Do]) -> bool:
+        return all(runs(each, self.constants) for each in loops)
+
     def _part(self, element: e.Element, loops: Mapping[str, s.Do]) -> Part | None:
         """The part of an array that a loop nest uses by `element`; None: it differs between iterations, or may."""
-        found = []
+        found, used = [], set[str]()
         for each in element.subscripts:
             match each:
-                case e.Var(name=name) if name in loops:
+                case e.Var(name=name) if name in loops and name not in used:
+                    used.add(name)
                     found.append((loops[name].lower, loops[name].upper))
                 case e.IntLit() | e.Var() if not names_in(each) & self.varying:
                     found.append((each, each))
@@ -122,13 +153,12 @@ class _Look(Struct):
 
     def _read(self, exprs: Iterable[e.Expr], loops: Mapping[str, s.Do]) -> None:
         for each in (part for whole in exprs for part in walk_expressions(whole)):
-            match each:
-                case e.Var(name=name):
-                    self.own.setdefault(name, False)
-                case e.Element(name=name):
-                    part = self._part(each, loops)
-                    if part is None or not any(_within(part, other) for other in self.written.get(name, ())):
-                        self.own[name] = False
+            name = _name(each)
+            if not name or name in self.whole:
+                continue
+            part = self._part(each, loops) if isinstance(each, e.Element) else None
+            if part is None or not any(_within(part, other) for other in self.written.get(name, ())):
+                self.own[name] = False
 
 
 def _within(part: Part, other: Part) -> bool:
@@ -158,8 +188,9 @@ def conflicting(mask: e.Expr | None, body: Sequence[s.Stmt], indices: Sequence[s
         first = used[0]
         own = isinstance(first, e.Element) and _is_own(first, indices)
         if called or not own or any(each != first for each in (*targets, *used)):
+            how = "which a procedure that is called in its iterations may assign" if called else "which they assign"
             return (
-                f"the mask of the DO CONCURRENT reads {name}, which its iterations assign, and that is not modelled: "
+                f"the mask of the DO CONCURRENT reads {name}, {how}, and that is not modelled: "
                 "compute the mask into a LOGICAL array before the loop"
             )
     return ""

@@ -19,11 +19,12 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir import statements as s
 from aag.ir.directives import Align, Directive, Distribute
 from aag.ir.expressions import Var
+from aag.ir.liveness import wanted_after
 from aag.ir.units import Concurrent, Entity, Type
 from aag.ir.visitors import Body, mapped
 from aag.source.concurrent import RULE, ConcurrentHead, Head, Named
 from aag.source.declarations import INTEGER, Declarations, Known
-from aag.source.iterations import assigned_alike, conflicting, leaving, wrong_updates
+from aag.source.iterations import assigned_alike, conflicting, leaving, runs, wrong_updates
 from aag.source.mentions import free_names, mentions_of, renamed, renamed_expression
 
 _LOCALITY = "E681"
@@ -54,7 +55,7 @@ def with_localities(body: Body, around: Surroundings) -> tuple[Body, tuple[Concu
     if not around.names.opened:
         return body, ()
     free = free_names(body, around.names.opened)
-    rewriter = _Rewriter(around, free | around.elsewhere | around.visible)
+    rewriter = _Rewriter(around, body, free | around.elsewhere | around.visible)
     return rewriter.body(body, frozenset()), tuple(rewriter.made)
 
 
@@ -64,6 +65,8 @@ class _Found(Exception):
 
 class _Rewriter(Struct):
     around: Surroundings
+    whole: Body
+    """The statements of the unit."""
     taken: frozenset[str]
     """Names that mean something outside of the constructs that have them as their own."""
     made: list[Concurrent] = field(default_factory=list)
@@ -104,7 +107,7 @@ class _Rewriter(Struct):
         reason = "" if guard is None else conflicting(guard.branches[0].condition, inner, opened.indices)
         if reason:
             raise _Found(reason)
-        private = [] if head.no_default else assigned_alike(inner, opened.indices, self._shared(head, guard))
+        private = [] if head.no_default else self._private(stmt, loops, inner, head, guard)
         indices = {each: self._index(each, opened, bound, stmt.span) for each in opened.indices}
         locals_ = {each.name: self._local(each, bound, copied=False) for each in head.local}
         copies = {each.name: self._local(each, bound, copied=True) for each in head.initial}
@@ -127,6 +130,16 @@ class _Rewriter(Struct):
         if not head.is_plain:
             self.made.append(self._for_compilers(stmt, opened))
         return inner[0]
+
+    def _private(self, stmt: s.Do, loops: Sequence[s.Do], inner: Body, head: Head, guard: s.If | None) -> list[str]:
+        """Variables that are each iteration's own. One that a single iteration defines keeps its value (Fortran 2018,
+        11.1.7.5)."""
+        constants = self.around.names.constants
+        found = frozenset(assigned_alike(inner, [each.var for each in loops], self._shared(head, guard), constants))
+        several = any(runs(each, constants, 2) for each in loops) and all(runs(each, constants) for each in loops)
+        if guard is not None or not several:
+            found -= wanted_after(stmt, self.whole, found)
+        return sorted(found)
 
     # --- names ---
 

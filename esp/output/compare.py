@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison, Ranked
 from esp.explore.ties import Certainty, CloseCall, Swap
@@ -50,7 +52,9 @@ def _heading(found: Comparison, screen: Screen) -> str:
     sample = found.best.prediction
     files = [printable(each.rsplit("/", 1)[-1]) for each in found.programs]
     name = ", ".join(files) + (" (bundled)" if sample.bundled else "")
-    subject = [name, plural(sample.processors, "proc"), sample.system, main_constants(sample)]
+    alike = {each: value for each, value in sample.constants.items() if each not in _different(found)}
+    constants = main_constants(replace(sample, constants=alike))
+    subject = [name, plural(sample.processors, "proc"), sample.system, constants]
     tried = len(found.ranked) + len(found.impossible)
     what = plural(tried, "choice") if len(found.programs) == 1 else plural(tried, "program")
     times_s = [each.time_s for each in found.ranked]
@@ -68,8 +72,6 @@ def asked_for_all(found: Comparison, screen: Screen) -> list[str]:
     """What is different from a plain run for all choices alike."""
     sample = found.best.prediction
     shared = {**sample.asked, "distribute": {}, "grid": None}
-    from msgspec.structs import replace
-
     return asked_for(replace(sample, asked=shared), screen)
 
 
@@ -164,6 +166,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     notes += without_prediction([(_name(shown), why) for shown, why in found.impossible], screen)
     if found.differ:
         notes.append(paragraph("differ", "the programs differ in more than their directives", width))
+    notes += [paragraph("differ", each, width) for each in _other_work(found)]
     what = "choice" if len(found.programs) == 1 else "program"
     notes += assumed_lines(assumed_of_choices(_predictions(found), [each.rank for each in found.ranked], what), width)
     notes += sure_notes(found.certainty if found.complete else None, best.prediction, width)
@@ -251,6 +254,27 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
             text += f"; {name} = {last} is a special size, not a threshold"
     tried = (*crossing.tried, *((crossing.above,) if crossing.above is not None else ()))
     return [("size", f"{text} (tried {name} = {', '.join(str(each) for each in tried)})")]
+
+
+def _different(found: Comparison) -> list[str]:
+    """The constants that some of several programs have with different values."""
+    values: dict[str, set[object]] = {}
+    for each in found.ranked:
+        for name, value in each.prediction.constants.items():
+            values.setdefault(name, set()).add(str(value))
+    return [name for name, several in values.items() if len(several) > 1]
+
+
+def _other_work(found: Comparison) -> list[str]:
+    """That programs have constants with different values, and which of them."""
+    different = _different(found)
+    if not different:
+        return []
+    name = different[0]
+    having = [each for each in found.ranked if name in each.prediction.constants]
+    each_has = listed([f"{each.prediction.constants[name]} in {_name(each.shown)}" for each in having[:_NAMED]])
+    more = f", and {plural(len(different) - 1, 'other constant')}" if len(different) > 1 else ""
+    return [f"the programs may do different work: {name} is {each_has}{more}"]
 
 
 def _fixed(fixed: Mapping[str, int]) -> str:

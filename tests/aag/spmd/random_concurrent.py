@@ -60,7 +60,12 @@ class Concurrents:
         condition holds."""
         head = self.pick("do m2 = 2, 3", "do m2 = 3, 1, -1", "do m2 = 1, 3, 2")
         array = [f"w(1) = {term}", head, f"w(m2) = 0.5d0 * {self.reference(rows)}", "end do"]
+        skips = ["do m2 = 1, 3", "if (m2 == 2) cycle", f"w(m2) = {term}", "end do"]
+        no_iteration = ["do m2 = 3, 2", f"w(2) = {term}", "end do"]
         define, use = self.pick(
+            ([f"w(1) = {term}"], f"{target} = 0.25d0 * sum(w)"),
+            (skips, f"{target} = 0.5d0 * (w(1) + w(2))"),
+            (no_iteration, f"{target} = 0.5d0 * w(2) + 0.25d0 * {self.reference(rows)}"),
             ([f"t = {term}"], f"{target} = 0.5d0 * t"),
             (array, f"{target} = 0.5d0 * (w(1) + w(3))"),
             ([f"w(2) = {term}", f"w(2) = 0.5d0 * w(2) + 0.25d0 * {self.reference(rows)}"], f"{target} = 0.5d0 * w(2)"),
@@ -95,7 +100,8 @@ class Concurrents:
             case "local":
                 return [], [f"t = {term}", f"{target} = 0.5d0 * t + 0.5d0 * ({value})"], [], ["local(t)"], True
             case "without":
-                return [], self.own_variables(target, term, rows), ["w = 0.25d0", "t = 0.5d0"], [], False
+                again = ["w = 0.25d0", "t = 0.5d0"] if len(rows) > 1 else []  # what one iteration defines lasts
+                return [], self.own_variables(target, term, rows), again, [], False
             case "copied":
                 body = [f"s = 0.5d0 * s + 0.25d0 * {term}", f"{target} = 0.5d0 * s + 0.25d0 * {target}"]
                 return [], body, [], ["local_init(s)"], True

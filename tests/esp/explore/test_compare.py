@@ -7,6 +7,7 @@ import re
 import shlex
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from esp.errors import UsageError
 from esp.explore import predictions as predicting
 from esp.explore.crossover import Crossover, crossover, sizes_below
 from esp.output.compare import size_notes
+from esp.prediction import first
 from esp.stated import CONTENDED, ERROR, stated_error
 
 PARTS = ("computation_s", "communication_s", "waiting_s", "overhead_s")
@@ -527,3 +529,15 @@ def test_the_size_below_which_the_winner_does_not_win_is_named():
     )
     (_, text), *_ = size_notes(replace(found, crossover=replace(one, wins_above=True, fixed={"m": 3})))
     assert "for n = 16 and 20, with m = 3, not at n = 12; at n = 4, 2 is faster; n = 16 is special: 2 takes" in text
+
+
+def test_programs_of_different_sizes_are_named_as_such():
+    text = "program p\n real :: a({0})\n integer, parameter :: n = {0}\n!hpf$ distribute a(block)\n a = 1\nend\n"
+    found = esp.compare([text.format(each) for each in (9, 12)], procs=3)
+    shown = str(found)
+    assert "n=" not in shown.splitlines()[0]
+    assert "the programs may do different work: n is" in shown
+
+
+def test_first_gives_a_number_of_python():
+    assert type(first(np.float64(2.0))) is float
