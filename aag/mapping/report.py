@@ -1,5 +1,6 @@
 """What resolving finds: problems and notes are collected, so that one run reports them all."""
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
@@ -7,7 +8,7 @@ from aag.diagnostics import NOWHERE, Diagnostic, SourceError, Span, UnresolvedEr
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown
 from aag.ir.expressions import Var
 from aag.ir.nearest import did_you_mean
-from aag.ir.statements import Assign
+from aag.ir.statements import Assign, Do
 from aag.ir.units import Unit
 from aag.ir.visitors import walk_statements
 from aag.wording import is_name
@@ -53,9 +54,11 @@ class Report:
         way_out = f"give it with ‹set {error.name}=VALUE›" if settable else ""
         if error.name == NUMBER_OF_PROCESSORS:
             way_out, settable = "give the number of processors with ‹procs›", False
+        elif settable and self._counts(error.name):
+            way_out, settable = f"{error.name} is the variable of a loop: give bounds that do not depend on it", False
         elif settable and self._computes(error.name):
             way_out = f"the program computes it: ‹set {error.name}=VALUE› overrides its value"
-        self.add("E312", f"{what}: {error}", span, way_out)
+        self.add("E312", as_written(f"{what}: {error}"), span, way_out)
         if settable:
             self._missing[self._found[-1]] = error.name
 
@@ -68,6 +71,11 @@ class Report:
         statements = () if self._unit is None else walk_statements(self._unit.body)
         targets = (each.target for each in statements if isinstance(each, Assign))
         return any(isinstance(each, Var) and each.name == name for each in targets)
+
+    def _counts(self, name: str) -> bool:
+        """Whether a name is the variable of a loop."""
+        statements = () if self._unit is None else walk_statements(self._unit.body)
+        return any(isinstance(each, Do) and each.var == name for each in statements)
 
     def without_value(self, names: Iterable[str]) -> None:
         """Names whose values are missing for a reason that is reported already."""
@@ -88,6 +96,12 @@ class Report:
         if errors:
             raise SourceError(errors)
         return unique
+
+
+def as_written(text: str) -> str:
+    """A text with names of procedures that took the place of their calls, as the source has them: ``m$work`` is m in
+    work, ``a$2`` another a."""
+    return re.sub(r"\b(\w+)\$([a-z]\w*)", r"\1 in \2", re.sub(r"\b(\w+)\$\d+\b", r"\1", text))
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
