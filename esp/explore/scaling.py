@@ -7,18 +7,25 @@ that follows from Equation 2 (docs/scalability.md).
 from collections.abc import Sequence
 from functools import partial
 from math import ceil, isfinite
+from os import PathLike
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from esp.api import Request, Source, lower_source
+from aag.ir.units import Form
+from esp import arguments
+from esp.api import Request, Source, load_machine, lower_source
+from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
 from esp.explore.choices import distributed_by
 from esp.explore.scaling_predicted import PredictedRun, predicted_run, rate_of
 from esp.explore.sized import Progress, SizedPredictions
 from esp.explore.sizes import size_name
-from interpreter.scalability.isospeed import scalability, scaled_time
+from esp.request import requested
+from esp.shown import Printed
+from esp.sources import Name, read_source
+from interpreter.scalability import isospeed
 from interpreter.scalability.search import smallest_lasting
 from sag.unit import System
 
@@ -51,7 +58,7 @@ class ScaledRun(Struct, frozen=True, kw_only=True):
     """The size by Equation 2; None where it gives none."""
 
 
-class Scaling(Struct, frozen=True, kw_only=True):
+class Scaling(Printed, Struct, frozen=True, kw_only=True):
     """Sizes that keep an average speed as the system grows, and the scalability that follows."""
 
     file: str
@@ -71,6 +78,60 @@ class Scaling(Struct, frozen=True, kw_only=True):
     """Numbers of processors for which no size up to `most` keeps the speed."""
     most: int
     warnings: tuple[Any, ...] = ()
+
+
+@in_python
+def scalability(
+    source: Name | Source,
+    system: str | PathLike[str] = "ipsc860",
+    procs: int | Sequence[int] = (1, 2, 4, 8),
+    *,
+    speed: float | None = None,
+    size: str = "",
+    work: str = "",
+    tol: float = TOLERANCE,
+    form: Form | None = None,
+    cost: str | Sequence[str] | None = None,
+    **options: Any,
+) -> Scaling:
+    """Find the sizes that keep the average speed of a processor as the system grows (isospeed scalability).
+
+    Args:
+        source: as for `esp.predict`.
+        system: as for `esp.predict`.
+        procs: numbers of processors, ascending.
+        speed: flop/s for each processor; by default the speed on the first number at the size of the program.
+        size: the PARAMETER to vary; by default the one that sizes the distributed arrays.
+        work: the flops of the best sequential program, such as ``"2*n**3"``; by default those of this program on one
+            processor.
+        tol: the share of the speed by which the speed at a size by Equation 2 may differ.
+        form: as for `esp.predict`.
+        cost: as for `esp.predict`.
+        **options: all other options of `esp.predict`, each with one value, without a grid.
+
+    Examples:
+        >>> import esp
+        >>> found = esp.scalability("pi.hpf", procs=[2, 4], n=500)
+        >>> [(each.processors, each.size) for each in found.runs]
+        [(2, 500), (4, 1019)]
+        >>> round(found.runs[1].psi, 3), found.runs[1].predicted.size
+        (0.982, 1015)
+
+    Raises:
+        TypeError: an argument is unknown to esp and to the program.
+        UsageError: an argument does not fit the program.
+        PredictionError: no work is done, or a prediction is incomplete.
+        esp.SourceError: the program or its values prevent a prediction.
+        esp.MachineError: the machine prevents it.
+        esp.EspError: a file or an argument prevents it.
+    """
+    given = (procs,) if isinstance(procs, int) else procs
+    numbers = [number for each in given if (number := arguments.processors(each)) is not None]
+    if not 0 < tol < 1:
+        raise UsageError(f"{tol!r} is not a share of the speed.", where="--tol", hint="Give one between 0 and 1.")
+    request = requested(None, **options)
+    read = read_source(source, form=form, cost=cost)
+    return scaled(read, load_machine(system), request, numbers, speed=speed, size=size, work=work, tol=tol)
 
 
 def scaled(
@@ -156,13 +217,15 @@ def _run(
     done, work = tries.prediction(processors, size), tries.work(size)
 
     def psi(other: ScaledRun | None) -> float:
-        return 1.0 if other is None else scalability(other.processors, other.work, processors, work)
+        return 1.0 if other is None else isospeed.scalability(other.processors, other.work, processors, work)
 
     time_s = tries.time_s(done)
     from_first = psi(before[0] if before else None)
     base = next(((each.processors, each.predicted) for each in before if each.predicted is not None), None)
     if by_overhead is not None and base is not None:
-        by_overhead = replace(by_overhead, psi=scalability(base[0], base[1].work, processors, by_overhead.work))
+        by_overhead = replace(
+            by_overhead, psi=isospeed.scalability(base[0], base[1].work, processors, by_overhead.work)
+        )
     return ScaledRun(
         processors=processors,
         size=size,
@@ -171,7 +234,7 @@ def _run(
         speed=tries.speed(processors, size),
         psi=from_first,
         step=psi(before[-1] if before else None),
-        scaled_time_s=scaled_time(before[0].time_s if before else time_s, from_first),
+        scaled_time_s=isospeed.scaled_time(before[0].time_s if before else time_s, from_first),
         fits=done.fits,
         predicted=by_overhead,
     )

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import esp
 from esp import api
 from esp.cli.main import main
 from esp.cli.scalability import share_of, speed_of
@@ -119,6 +120,21 @@ def test_time_by_equation_4(laplace):
     assert one.scaled_time_s == one.time_s
     assert two.scaled_time_s == pytest.approx(one.time_s / two.psi)
     assert two.scaled_time_s == pytest.approx(two.time_s * two.speed / one.speed)
+
+
+def test_the_function():
+    """It finds what the command prints, and refuses what the command refuses."""
+    found = esp.scalability("laplace.hpf", procs=(1, 2), n=16, k=2, speed=1.0e6)
+    assert found.runs == found_for(speed=1.0e6).runs
+    assert [row["size"] for row in found.rows()] == [each.size for each in found.runs]
+    assert "T/psi" in str(found)
+    assert len(esp.scalability("pi.hpf", procs=2, n=16).runs) == 1
+    with pytest.raises(UsageError, match="not a share"):
+        esp.scalability("pi.hpf", tol=2)
+    with pytest.raises(UsageError, match="not a processor count"):
+        esp.scalability("pi.hpf", procs=[0, 1])
+    with pytest.raises(UsageError, match="not drawn"):
+        found.plot()
 
 
 def test_never_is_an_answer():
