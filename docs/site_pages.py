@@ -77,6 +77,7 @@ API = {
     "Functions": (
         "esp.api.predict",
         *(f"esp.explore.{name}.{name}" for name in ("compare", "whatif", "sweep", "advise")),
+        "esp.explore.scaling.scalability",
     ),
     "Results": (
         "esp.prediction.Prediction",
@@ -87,6 +88,9 @@ API = {
         "esp.explore.sweep.Sweep",
         "esp.explore.advise.Advice",
         "esp.explore.advise.Advised",
+        "esp.explore.scaling.Scaling",
+        "esp.explore.scaling.ScaledRun",
+        "esp.explore.scaling_predicted.PredictedRun",
         "esp.shown.Printed",
     ),
     "Parts of a prediction": (

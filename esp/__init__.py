@@ -5,9 +5,9 @@ and where the time goes, without running it. Package `aag` abstracts the program
 graph (AAG), `sag` the machine to a system abstraction graph (SAG), and `interpreter` evaluates both.
 
 `esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
-predicts all combinations of values given as lists, `esp.advise` searches for the best mapping, and `esp.formula`
-gives the time as a formula in the size. Their results
-print as text, return rows and display in notebooks. `esp.ERRORS` are the exceptions that they raise.
+predicts all combinations of values given as lists, `esp.advise` searches for the best mapping, `esp.formula`
+gives the time as a formula in the size, and `esp.scalability` finds how the size must grow with the system. Their
+results print as text, return rows and display in notebooks. `esp.ERRORS` are the exceptions that they raise.
 
 The functions of the API are attributes of this package. They are loaded on first use, so that `import esp` and
 the start of the command are fast.
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from esp.errors import EspError, PredictionError, UnreadableFileError, UsageError
     from esp.explore.advise import Advice, advise
     from esp.explore.compare import Comparison, compare
+    from esp.explore.scaling import Scaling, scalability
     from esp.explore.sweep import Sweep, sweep
     from esp.explore.whatif import WhatIf, whatif
     from esp.inspect.derivation import formula
@@ -40,6 +41,7 @@ __all__ = [
     "sweep",
     "advise",
     "formula",
+    "scalability",
     "read_source",
     "Prediction",
     "Comparison",
@@ -47,6 +49,7 @@ __all__ = [
     "Sweep",
     "Advice",
     "TimeFormula",
+    "Scaling",
     "Diagnostic",
     "ERRORS",
     "EspError",
@@ -62,6 +65,7 @@ __all__ = [
 _HOMES = {
     "esp.api": ("Prediction", "predict", "read_source"),
     "esp.explore.compare": ("Comparison", "compare"),
+    "esp.explore.scaling": ("Scaling", "scalability"),
     "esp.explore.whatif": ("WhatIf", "whatif"),
     "esp.explore.sweep": ("Sweep", "sweep"),
     "esp.explore.advise": ("Advice", "advise"),

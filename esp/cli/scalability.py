@@ -22,9 +22,13 @@ that keeps the average speed of a processor, also at the sizes after it, on each
 number of processors, and psi = p' W / (p W') from the work W that belongs to it.
 The speed to keep is the speed on the first number of processors at the program's
 own size, unless --speed gives another. Works and times are predicted.
+
+The second table has the sizes by equation 2, W' = a p' T0' / (1 - a tau), from the
+overhead T0' of a few predictions. T/psi is the time by equation 4.
 """
 
 _SPEED = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([kMGT]?)(?:flop/s|flops)?", re.ASCII)
+_SHARE = re.compile(r"([0-9.]+)\s*(%?)", re.ASCII)
 _FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
@@ -36,6 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--size", metavar="NAME", default="", help="the PARAMETER to vary (default: sizes the arrays)")
     work = "flops of the best sequential program: '2*n**3' (default: of this one on one processor)"
     group.add_argument("--work", metavar="FLOPS", default="", help=work)
+    tol = "how near the speed must be at the size by equation 2: a share of it (default: 1%%)"
+    group.add_argument("--tol", metavar="SHARE", default="1%", help=tol)
     add_timed(parser)
     add_forms(parser, "docs/json_other.md")
     add_output(parser)
@@ -60,6 +66,25 @@ def speed_of(text: str) -> float:
     return value
 
 
+def share_of(text: str) -> float:
+    """A share, in percent or as a fraction.
+
+    >>> share_of("2%"), share_of("0.05")
+    (0.02, 0.05)
+
+    Raises:
+        UsageError: it is none between 0 and 1.
+    """
+    found = _SHARE.fullmatch(text.strip())
+    try:
+        value = float(found.group(1)) / (100 if found.group(2) else 1) if found else 0.0
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise UsageError(f"{text!r} is not a share of the speed.", where="--tol", hint="Write 1% or 0.01.")
+    return value
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
@@ -68,6 +93,7 @@ def execute(options: argparse.Namespace) -> int:
     if procs is None:
         raise UsageError("several numbers of processors are needed.", hint="Write --procs 1,2,4,8.")
     speed = None if options.speed is None else speed_of(options.speed)
+    tol = share_of(options.tol)
     from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
     from esp.cli.reading import asked_of
@@ -79,7 +105,15 @@ def execute(options: argparse.Namespace) -> int:
         progress = shown.sizes if shown else None
         found, _ = with_answers(
             lambda asked: scaled(
-                source, system, asked, procs, speed=speed, size=options.size, work=options.work, progress=progress
+                source,
+                system,
+                asked,
+                procs,
+                speed=speed,
+                size=options.size,
+                work=options.work,
+                tol=tol,
+                progress=progress,
             ),
             request,
         )

@@ -1,31 +1,36 @@
-"""How the problem must grow so that each processor keeps its speed: isospeed scalability, computed from predictions.
+"""How the problem must grow so that each processor keeps its speed: isospeed scalability.
 
-X.-H. Sun and J. Zhu call a scalability *computed* that follows from the relation of speed and size
-(docs/scalability.md).
+X.-H. Sun and J. Zhu call a scalability *computed* that follows from the relation of speed and size, and *predicted* one
+that follows from Equation 2 (docs/scalability.md).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import ceil, isfinite
+from os import PathLike
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.ir.evaluate import Environment, Unknown, evaluate
-from aag.ir.expressions import Expr
-from aag.source.costs import read_cost
-from esp.api import Prediction, Request, Source, interpret_stages, lower_source
+from aag.ir.units import Form
+from esp import arguments
+from esp.api import Request, Source, load_machine, lower_source
+from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
 from esp.explore.choices import distributed_by
+from esp.explore.scaling_predicted import PredictedRun, predicted_run, rate_of
+from esp.explore.sized import Progress, SizedPredictions
 from esp.explore.sizes import size_name
-from esp.prediction import first
-from interpreter.scalability.isospeed import average_speed, scalability
+from esp.request import requested
+from esp.shown import Printed
+from esp.sources import Name, read_source
+from interpreter.scalability import isospeed
 from interpreter.scalability.search import smallest_lasting
 from sag.unit import System
 
-Progress = Callable[[int, int, str, float], None]
-"""Called with predictions made, processors and size of the latest, and the share of the numbers of processors done."""
+TOLERANCE = 0.01
+"""Of the speed to keep: by how much the speed at a size by Equation 2 may differ, unless another share is given."""
 
 GROWTH = 64
 """Sizes are tried up to so many times the current one, times how much the system grows."""
@@ -45,11 +50,15 @@ class ScaledRun(Struct, frozen=True, kw_only=True):
     """Scalability from the first number of processors."""
     step: float
     """Scalability from the number before."""
+    scaled_time_s: float
+    """The time by Equation 4, from the time of the first run and psi."""
     fits: bool
     """Whether data and copies fit in the memory of a node."""
+    predicted: PredictedRun | None
+    """The size by Equation 2; None where it gives none."""
 
 
-class Scaling(Struct, frozen=True, kw_only=True):
+class Scaling(Printed, Struct, frozen=True, kw_only=True):
     """Sizes that keep an average speed as the system grows, and the scalability that follows."""
 
     file: str
@@ -60,11 +69,69 @@ class Scaling(Struct, frozen=True, kw_only=True):
     """The average speed that is kept, flop/s for each processor."""
     work: str
     """Whose flops are the work."""
+    rate: float
+    """Tau: seconds for each flop on one processor, as in Equation 2."""
+    tol: float
+    """The share of the speed by which the speed at a size by Equation 2 may differ."""
     runs: tuple[ScaledRun, ...]
     missing: tuple[int, ...]
     """Numbers of processors for which no size up to `most` keeps the speed."""
     most: int
     warnings: tuple[Any, ...] = ()
+
+
+@in_python
+def scalability(
+    source: Name | Source,
+    system: str | PathLike[str] = "ipsc860",
+    procs: int | Sequence[int] = (1, 2, 4, 8),
+    *,
+    speed: float | None = None,
+    size: str = "",
+    work: str = "",
+    tol: float = TOLERANCE,
+    form: Form | None = None,
+    cost: str | Sequence[str] | None = None,
+    **options: Any,
+) -> Scaling:
+    """Find the sizes that keep the average speed of a processor as the system grows (isospeed scalability).
+
+    Args:
+        source: as for `esp.predict`.
+        system: as for `esp.predict`.
+        procs: numbers of processors, ascending.
+        speed: flop/s for each processor; by default the speed on the first number at the size of the program.
+        size: the PARAMETER to vary; by default the one that sizes the distributed arrays.
+        work: the flops of the best sequential program, such as ``"2*n**3"``; by default those of this program on one
+            processor.
+        tol: the share of the speed by which the speed at a size by Equation 2 may differ.
+        form: as for `esp.predict`.
+        cost: as for `esp.predict`.
+        **options: all other options of `esp.predict`, each with one value, without a grid.
+
+    Examples:
+        >>> import esp
+        >>> found = esp.scalability("pi.hpf", procs=[2, 4], n=500)
+        >>> [(each.processors, each.size) for each in found.runs]
+        [(2, 500), (4, 1019)]
+        >>> round(found.runs[1].psi, 3), found.runs[1].predicted.size
+        (0.982, 1015)
+
+    Raises:
+        TypeError: an argument is unknown to esp and to the program.
+        UsageError: an argument does not fit the program.
+        PredictionError: no work is done, or a prediction is incomplete.
+        esp.SourceError: the program or its values prevent a prediction.
+        esp.MachineError: the machine prevents it.
+        esp.EspError: a file or an argument prevents it.
+    """
+    given = (procs,) if isinstance(procs, int) else procs
+    numbers = [number for each in given if (number := arguments.processors(each)) is not None]
+    if not 0 < tol < 1:
+        raise UsageError(f"{tol!r} is not a share of the speed.", where="--tol", hint="Give one between 0 and 1.")
+    request = requested(None, **options)
+    read = read_source(source, form=form, cost=cost)
+    return scaled(read, load_machine(system), request, numbers, speed=speed, size=size, work=work, tol=tol)
 
 
 def scaled(
@@ -76,6 +143,7 @@ def scaled(
     speed: float | None = None,
     size: str = "",
     work: str = "",
+    tol: float = TOLERANCE,
     progress: Progress | None = None,
 ) -> Scaling:
     """Find the sizes that keep the average speed of a processor as the system grows (isospeed scalability).
@@ -89,6 +157,7 @@ def scaled(
         size: the PARAMETER to vary (default: the one that sizes the distributed arrays).
         work: the flops of the best sequential program, such as ``"2*n**3"``; default: those of this program on one
             processor.
+        tol: the share of the speed by which the speed at a size by Equation 2 may differ.
         progress: called after each prediction.
 
     Raises:
@@ -109,10 +178,11 @@ def scaled(
         raise UsageError("no PARAMETER sizes the distributed arrays.", where="--size", hint="Name it: --size n.")
     current = constants[name]
     assert isinstance(current, int)  # so `size_name` promises
-    tries = _Tries(source, system, request, name, _formula(work, name), progress)
+    tries = SizedPredictions(source, system, request, name, work, progress)
     kept = speed if speed is not None else tries.speed(procs[0], current)
-    if not isfinite(kept) or kept <= 0:
+    if not isfinite(kept) or kept <= 0 or not tries.work(current) > 0:
         raise PredictionError("there are no floating-point operations, and so no speed to keep: give --work.")
+    rate = rate_of(tries, (current, 2 * current))
     most = GROWTH * max(current, 1) * (procs[-1] // procs[0])
     runs: list[ScaledRun] = []
     missing: list[int] = []
@@ -124,13 +194,16 @@ def scaled(
         if found is None:
             missing.append(number)
             continue
-        runs.append(_run(tries, number, found, runs))
+        by_overhead = predicted_run(tries, number, guess, most, kept, rate, tol)
+        runs.append(_run(tries, number, found, runs, by_overhead))
     return Scaling(
         file=source.program.file,
         system=system.name,
         parameter=name,
         speed=kept,
         work=work or "this program on one processor",
+        rate=rate,
+        tol=tol,
         runs=tuple(runs),
         missing=tuple(missing),
         most=most,
@@ -138,87 +211,30 @@ def scaled(
     )
 
 
-def _run(tries: "_Tries", processors: int, size: int, before: Sequence[ScaledRun]) -> ScaledRun:
+def _run(
+    tries: SizedPredictions, processors: int, size: int, before: Sequence[ScaledRun], by_overhead: PredictedRun | None
+) -> ScaledRun:
     done, work = tries.prediction(processors, size), tries.work(size)
 
     def psi(other: ScaledRun | None) -> float:
-        return 1.0 if other is None else scalability(other.processors, other.work, processors, work)
+        return 1.0 if other is None else isospeed.scalability(other.processors, other.work, processors, work)
 
+    time_s = tries.time_s(done)
+    from_first = psi(before[0] if before else None)
+    base = next(((each.processors, each.predicted) for each in before if each.predicted is not None), None)
+    if by_overhead is not None and base is not None:
+        by_overhead = replace(
+            by_overhead, psi=isospeed.scalability(base[0], base[1].work, processors, by_overhead.work)
+        )
     return ScaledRun(
         processors=processors,
         size=size,
         work=work,
-        time_s=tries.time_s(done),
+        time_s=time_s,
         speed=tries.speed(processors, size),
-        psi=psi(before[0] if before else None),
+        psi=from_first,
         step=psi(before[-1] if before else None),
+        scaled_time_s=isospeed.scaled_time(before[0].time_s if before else time_s, from_first),
         fits=done.fits,
+        predicted=by_overhead,
     )
-
-
-class _Tries:
-    """Predictions for sizes and processors, each made once."""
-
-    def __init__(
-        self,
-        source: Source,
-        system: System,
-        request: Request,
-        name: str,
-        formula: Expr | None,
-        progress: Progress | None,
-    ) -> None:
-        self._source, self._system, self._request = source, system, request
-        self._name, self._formula, self._progress = name, formula, progress
-        self._done: dict[tuple[int, int], Prediction] = {}
-        self.share = 0.0
-        self.warnings: tuple[Any, ...] = ()
-
-    def keeps(self, processors: int, size: int, speed: float) -> bool:
-        """Whether each processor is at least so fast on average."""
-        return self.speed(processors, size) >= speed
-
-    def prediction(self, processors: int, size: int) -> Prediction:
-        """The prediction; an incomplete one has no speed."""
-        if (processors, size) not in self._done:
-            asked = replace(self._request, procs=processors, values={**self._request.values, self._name: size})
-            stages = lower_source(self._source, self._system, asked)
-            made = interpret_stages(stages, self._system, asked)
-            if not made.complete:
-                raise PredictionError(f"the prediction for {self._name} = {size} is incomplete.")
-            self.warnings = self.warnings or made.warnings
-            self._done[processors, size] = made
-            if self._progress is not None:
-                self._progress(len(self._done), processors, f"{self._name} = {size:,}", self.share)
-        return self._done[processors, size]
-
-    def time_s(self, made: Prediction) -> float:
-        """The time that counts: of the kernel where that is asked for."""
-        if self._request.timed and made.timed_s is not None:
-            return first(made.timed_s)
-        return first(made.time_s)
-
-    def work(self, size: int) -> float:
-        """Flops of the sequential program."""
-        if self._formula is None:
-            return sum(self.prediction(1, size).counts.flops().values())
-        env: Environment = {self._name: size}
-        try:
-            value = evaluate(self._formula, env)
-        except Unknown:
-            value = ""
-        if not isinstance(value, int | float):
-            hint = f"Write it with {self._name} alone, such as 2*{self._name}**3."
-            raise UsageError("it cannot be evaluated.", where="--work", hint=hint)
-        return float(value)
-
-    def speed(self, processors: int, size: int) -> float:
-        """The average speed of a processor, flop/s."""
-        return average_speed(self.work(size), processors, self.time_s(self.prediction(processors, size)))
-
-
-def _formula(work: str, name: str) -> Expr | None:
-    """The flops that the user gives, as an expression in the size."""
-    if not work.strip():
-        return None
-    return read_cost(f"work({name}) = {work} flop", (), 1).terms[0].amount

@@ -11,6 +11,7 @@ from esp.errors import PredictionError, UsageError
 from esp.explore.advise import Advice
 from esp.explore.compare import Comparison
 from esp.explore.interval import cheap, interval_of
+from esp.explore.scaling import Scaling
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
 from esp.inspect.formula import TimeFormula
@@ -23,6 +24,7 @@ from esp.output.html import page as profile_page
 from esp.output.notebook import page_of
 from esp.output.numbers import plural, seconds
 from esp.output.profile import profile
+from esp.output.scaling import scaling_rows, scaling_text
 from esp.output.screen import Screen, paragraph
 from esp.output.sweep import sweep_rows, sweep_text
 from esp.output.whatif import what_if_rows, what_if_text
@@ -82,7 +84,7 @@ def _warnings(result: object, screen: Screen) -> str:
             found = result.base.warnings
         case TimeFormula():
             found = result.prediction.warnings
-        case Prediction() | Comparison() | Sweep() | Advice():
+        case Prediction() | Comparison() | Sweep() | Advice() | Scaling():
             found = result.warnings
         case _:
             return ""
@@ -125,6 +127,9 @@ def brief(result: object) -> str:
             told.append(f"best {where} {seconds(best.time_s)}" if complete else "incomplete")
         case TimeFormula():
             told = [_name(result.prediction.file), _machine(result.prediction), f"{result.parameter} free"]
+        case Scaling():
+            told = [_name(result.file), result.system, f"{result.parameter} free"]
+            told += [f"psi({result.runs[0].processors},{each.processors}) {each.psi:.3g}" for each in result.runs[-1:]]
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")
     return visible(f"<{type(result).__name__}: {', '.join(filter(None, told))}>")
@@ -157,6 +162,8 @@ def rows(result: object) -> list[dict[str, Any]]:
             return advice_rows(result)
         case TimeFormula():
             return formula_rows(result)
+        case Scaling():
+            return scaling_rows(result)
         case _:
             raise TypeError(f"no rows for a {type(result).__name__}")
 
@@ -176,6 +183,8 @@ def picture(result: object, kind: str = "") -> "ResultPicture":
 
     if isinstance(result, TimeFormula):
         raise UsageError("a formula is not drawn.", where="plot", hint="evaluate() gives the time of each size.")
+    if isinstance(result, Scaling):
+        raise UsageError("a scalability is not drawn.", where="plot", hint="rows() has the size of each system.")
     need_matplotlib("plot")
     name = brief(result).strip("<>")
     kinds = sweeps.FORMS if isinstance(result, Sweep) else ("bars", "balance")[: 1 + isinstance(result, Prediction)]
@@ -247,5 +256,7 @@ def _shown(result: object, screen: Screen) -> str:
             return advice_text(result, screen)
         case TimeFormula():
             return formula_text(result, screen)
+        case Scaling():
+            return scaling_text(result, screen)
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")

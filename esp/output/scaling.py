@@ -3,6 +3,7 @@
 from typing import Any
 
 from esp.explore.scaling import Scaling
+from esp.explore.scaling_predicted import PredictedRun
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import listed, plural, seconds, significant
@@ -32,6 +33,7 @@ def scaling_text(found: Scaling, screen: Screen) -> str:
         Column("each processor"),
         Column(f"psi({found.runs[0].processors if found.runs else 'p'},p)"),
         Column("psi(step)"),
+        Column("T/psi"),
         Column("", "<"),
     ]
     rows = [
@@ -44,6 +46,7 @@ def scaling_text(found: Scaling, screen: Screen) -> str:
                 flop_rate(each.speed),
                 f"{each.psi:.4f}",
                 f"{each.step:.4f}",
+                seconds(each.scaled_time_s),
                 "" if each.fits else "does not fit",
             )
         )
@@ -52,13 +55,49 @@ def scaling_text(found: Scaling, screen: Screen) -> str:
     head = screen.paint("strong", flow([found.file, found.system, f"{name} free"], screen.columns))
     blocks = [f"{head}\n{paragraph('', _sentence(found), screen.columns).strip()}"]
     if rows:
-        blocks.append(table(columns, rows, screen))
+        blocks += [table(columns, rows, screen), _by_overhead(found, screen)]
     notes = [paragraph("speed", f"{flop_rate(found.speed)} for each processor", screen.columns)]
     notes.append(paragraph("work", f"the flops of {found.work}", screen.columns))
+    text = f"{flop_rate(1 / found.rate)} on one processor; eq. 2 within {100 * found.tol:.3g}% of the speed"
+    notes.append(paragraph("1/tau", text, screen.columns))
     if found.missing:
         text = f"on {listed([str(each) for each in found.missing])} no {name} up to {found.most:,} keeps the speed"
         notes.append(paragraph("never", text, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
+
+
+def _by_overhead(found: Scaling, screen: Screen) -> str:
+    """The sizes by Equation 2, beside those above."""
+    columns = [
+        Column("procs"),
+        Column(f"{found.parameter} by eq. 2"),
+        Column("overhead"),
+        Column("each processor"),
+        Column("psi"),
+        Column("predictions"),
+        Column("", "<"),
+    ]
+    rows = []
+    for each in found.runs:
+        one = each.predicted
+        if one is None:
+            rows.append(TableRow((str(each.processors), "-", "-", "-", "-", "-", "")))
+            continue
+        beyond = "" if one.kept else f"{abs(one.speed / found.speed - 1):.1%} off"
+        rows.append(
+            TableRow(
+                (
+                    str(each.processors),
+                    f"{one.size:,}",
+                    seconds(one.overhead_s),
+                    flop_rate(one.speed),
+                    f"{one.psi:.4f}",
+                    str(one.predictions),
+                    beyond,
+                )
+            )
+        )
+    return table(columns, rows, screen)
 
 
 def _sentence(found: Scaling) -> str:
@@ -83,10 +122,17 @@ def scaling_rows(found: Scaling) -> list[dict[str, object]]:
             "speed": each.speed,
             "psi": each.psi,
             "psi_step": each.step,
+            "scaled_time_s": each.scaled_time_s,
             "fits": each.fits,
+            **_predicted_cells(each.predicted),
         }
         for each in found.runs
     ]
+
+
+def _predicted_cells(one: PredictedRun | None) -> dict[str, object]:
+    names = ("size", "work", "overhead_s", "speed", "psi", "kept", "predictions")
+    return {f"predicted_{name}": None if one is None else getattr(one, name) for name in names}
 
 
 def scaling_csv(found: Scaling) -> str:
@@ -104,6 +150,8 @@ def scaling_json(found: Scaling) -> str:
         "parameter": found.parameter,
         "speed": found.speed,
         "work": found.work,
+        "rate": found.rate,
+        "tol": found.tol,
         "most": found.most,
         "runs": scaling_rows(found),
         "missing": list(found.missing),

@@ -192,3 +192,31 @@ def plasma(p: Values) -> np.ndarray:
         v = v + p["dt"] * np.interp(x, np.arange(m + 1), np.append(field, field[0]))
         x = (x + p["dt"] * v) % m
     return np.concatenate([x, np.abs(v)])
+
+
+def least_squares_matrix(p: Values) -> np.ndarray:
+    """The matrix of Hilbert above a multiple of the unit matrix."""
+    at = np.arange(1, p["n"] + 1)
+    return np.vstack([1 / (at[:, None] + at[None, :] - 1), np.sqrt(p["alpha"]) * np.eye(len(at))])
+
+
+def triangle(p: Values) -> np.ndarray:
+    """R by LAPACK, without its signs."""
+    return np.abs(np.linalg.qr(least_squares_matrix(p), mode="r"))
+
+
+def periodic_matrix(order: int) -> np.ndarray:
+    """Tridiagonal with two more elements in its corners, dense."""
+    at = np.arange(1, order + 1)
+    matrix = np.diag(4 + at % 5 / 4)
+    for i in range(order):
+        matrix[i, i - 1] += -1 - at[i] % 3 / 8
+        matrix[i, (i + 1) % order] += -1 + at[i] % 7 / 16
+    return matrix
+
+
+def periodic(p: Values) -> np.ndarray:
+    """(m, order) the solutions of periodic systems, as dense ones; with q blocks all blocks have the same size."""
+    order = -(-int(p["n"]) // int(p.get("q", 1))) * int(p.get("q", 1))
+    at, side = np.arange(1, order + 1), np.arange(1, int(p["m"]) + 1)
+    return np.linalg.solve(periodic_matrix(order), 1 + (3 * at[:, None] + 5 * side[None, :]) % 11).T

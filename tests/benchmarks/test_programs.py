@@ -71,11 +71,15 @@ SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "cg_sparse": ({"n": 7, "w": 3, "k": 2}, {"n": 57, "w": 8, "k": 7}),
     "fft3d": ({"k": 1}, {"k": 3}),
     "fft_transpose": ({"k": 1}, {"k": 4}),
+    "givens": ({"n": 1}, {"n": 37}),
     "heat_sub": ({"n": 3, "k": 1}, {"n": 33, "k": 4}),
+    "householder": ({"n": 1}, {"n": 37}),
     "implicit": ({"n": 4, "k": 1}, {"n": 33, "k": 4}),
     "life": ({"n": 4, "k": 3}, {"n": 33, "k": 7}),
     "matmul": ({"n": 1}, {"n": 33}),
     "multigrid": ({"k": 2, "reps": 1}, {"k": 4, "reps": 2}),
+    "pdd": ({"n": 33, "m": 1, "q": 1}, {"n": 250, "m": 5, "q": 7}),
+    "pt": ({"n": 3, "m": 1}, {"n": 37, "m": 9}),
     "particle": ({"n": 9, "m": 5, "k": 2}, {"n": 101, "m": 17, "k": 6}),
     "qr": ({"n": 1}, {"n": 37}),
     "shallow": ({"n": 4, "k": 2}, {"n": 23, "k": 5}),
@@ -193,11 +197,15 @@ EXPECTED: dict[str, Callable[[Values], np.ndarray]] = {
     "cg_sparse": expected_solvers.sparse_gradients,
     "fft3d": expected_solvers.transform3d,
     "fft_transpose": expected_solvers.transform2d,
+    "givens": expected_solvers.triangle,
     "heat_sub": expected_solvers.cooled,
+    "householder": expected_solvers.triangle,
     "implicit": expected_solvers.faded,
     "life": expected_solvers.living,
     "matmul": expected_solvers.products,
     "multigrid": expected_solvers.cycled,
+    "pdd": expected_solvers.periodic,
+    "pt": expected_solvers.periodic,
     "particle": expected_solvers.plasma,
     "qr": expected_solvers.orthogonal,
     "shallow": expected_solvers.water,
@@ -246,6 +254,8 @@ def test_runs_cleanly_and_prints_the_checksum(case):
         ("trisolve", "b"),
         ("floyd", "d"),
         ("cg_sparse", "x"),
+        ("pdd", "d"),
+        ("pt", "d"),
         ("lfk01", "x"),
         ("lfk09", "px"),
         ("lfk22", "w"),
@@ -296,6 +306,31 @@ def test_gradients_reach_the_solution():
     right = matrix @ dumped("cg", "x", {"n": n, "k": 30})
     np.testing.assert_allclose(right, 1 + 7 * i % 10 / 8, rtol=1e-10)
     assert printed("cg", {"n": n, "k": 30})["iterations"] < 30
+
+
+@pytest.mark.parametrize("name", ["givens", "householder"])
+def test_triangle_solves_regularised_least_squares(name):
+    """R**T R x = A**T b, beside (A**T A + alpha I) x = A**T b by LAPACK."""
+    n = 37
+    p = parameters(source_of(name)) | {"n": n}
+    upper = np.triu(dumped(name, "a", {"n": n}).reshape((2 * n, n), order="F")[:n])
+    matrix = expected_solvers.least_squares_matrix(p)[:n]
+    right = matrix.T @ (1 + np.arange(n) % 4)
+    wanted = np.linalg.solve(matrix.T @ matrix + p["alpha"] * np.eye(n), right)
+    np.testing.assert_allclose(np.linalg.solve(upper, np.linalg.solve(upper.T, right)), wanted, rtol=1e-10, atol=1e-10)
+
+
+def test_neglected_ends_of_blocks_fade():
+    """The error of the parallel diagonal dominant algorithm shrinks with the blocks' size, to nothing."""
+    size = {"n": 0, "m": 2, "q": 4}
+    errors = []
+    for length in (4, 8, 16, 32):
+        size["n"] = 4 * length
+        p = parameters(source_of("pdd")) | size
+        wanted = expected_solvers.periodic(p).ravel(order="F")
+        errors.append(np.abs(dumped("pdd", "d", size) - wanted).max())
+    assert errors[0] > 30 * errors[1] > 30**2 * errors[2] > 0
+    assert errors[3] < 1e-14
 
 
 def test_cycles_of_multigrid_shrink_the_residual():

@@ -16,6 +16,7 @@ from sag.scenario import Scenario, export
 PROGRAMS = sorted(program_names())
 VALUES = {
     **{name: {"n": 24} for name in ("adi", "cholesky", "floyd", "gauss", "lfk02", "lu", "nbody", "thomas", "trisolve")},
+    **{name: {"n": 24} for name in ("givens", "householder", "pt")},
     **{name: {"n": 24, "row": 7} for name in ("gausspivot_array", "gausspivot_do")},
 }
 """What data decide, and small sizes for programs whose loops are walked one iteration after the other."""

@@ -6,11 +6,15 @@ import json
 
 import pytest
 
+import esp
 from esp import api
 from esp.cli.main import main
-from esp.cli.scalability import speed_of
+from esp.cli.scalability import share_of, speed_of
 from esp.errors import PredictionError, UsageError
 from esp.explore.scaling import scaled
+from esp.explore.scaling_predicted import predicted_run, rate_of
+from esp.explore.sized import SizedPredictions
+from interpreter.scalability.isospeed import scaled_work
 
 VALUES = {"k": 2}
 
@@ -65,6 +69,74 @@ def test_a_given_work_replaces_that_of_the_program():
     assert [each.work for each in found.runs] == [5 * each.size**2 for each in found.runs]
 
 
+@pytest.mark.parametrize(
+    ("name", "kept", "n", "numbers"),
+    [
+        ("laplace.hpf", 0.8e6, 32, (2, 4, 8, 16, 32, 64)),
+        ("gauss.hpf", 0.4e6, 16, (4, 16)),
+        pytest.param("gauss.hpf", 0.4e6, 16, (32, 64), marks=pytest.mark.truth),
+    ],
+)
+def test_sizes_by_equation_2_keep_the_speed(name, kept, n, numbers):
+    """Within 3 %, for up to 64 processors, in at most 8 predictions each."""
+    source, system = api.read_source(name), api.load_machine("ipsc860")
+    values = VALUES if name == "laplace.hpf" else {}
+    tries = SizedPredictions(source, system, api.Request(values=values), "n", "", None)
+    rate = rate_of(tries, (n, 2 * n))
+    for procs in numbers:
+        found = predicted_run(tries, procs, 4 * procs, 10**6, kept, rate, 0.01)
+        assert found is not None
+        assert found.speed == pytest.approx(kept, rel=0.03)
+        assert found.predictions <= 8
+        time_s = found.work * rate / procs + found.overhead_s
+        assert found.speed == pytest.approx(found.work / (procs * time_s))
+        asked = scaled_work(kept, procs, found.overhead_s, rate)  # beside the work that there is
+        assert asked / found.work == pytest.approx(1, abs=0.04 / (1 - kept * rate))
+
+
+def test_tau_is_the_time_of_the_work_on_one_processor():
+    """By Equation 16: the sum of W T over the sum of W W."""
+    found = found_for(speed=1.0e6)
+    works, times = [], []
+    source, system = api.read_source("laplace.hpf"), api.load_machine("ipsc860")
+    for n in (16, 32):
+        request = api.Request(procs=1, values={**VALUES, "n": n})
+        made = api.interpret_stages(api.lower_source(source, system, request), system, request)
+        works.append(sum(made.counts.flops().values()))
+        times.append(made.time_s)
+    weighted = sum(work * time for work, time in zip(works, times, strict=True))
+    assert found.rate == pytest.approx(weighted / sum(work**2 for work in works))
+
+
+def test_no_size_by_equation_2_keeps_more_than_the_speed_of_one_processor():
+    found = found_for("gauss.hpf", (1,), n=16, speed=2.0e6)
+    assert found.rate * 2.0e6 >= 1
+    assert [each.predicted for each in found.runs] == [None] * len(found.runs)
+
+
+def test_time_by_equation_4(laplace):
+    """T / psi is the time at exactly the speed of the first run."""
+    one, two = laplace.runs
+    assert one.scaled_time_s == one.time_s
+    assert two.scaled_time_s == pytest.approx(one.time_s / two.psi)
+    assert two.scaled_time_s == pytest.approx(two.time_s * two.speed / one.speed)
+
+
+def test_the_function():
+    """It finds what the command prints, and refuses what the command refuses."""
+    found = esp.scalability("laplace.hpf", procs=(1, 2), n=16, k=2, speed=1.0e6)
+    assert found.runs == found_for(speed=1.0e6).runs
+    assert [row["size"] for row in found.rows()] == [each.size for each in found.runs]
+    assert "T/psi" in str(found)
+    assert len(esp.scalability("pi.hpf", procs=2, n=16).runs) == 1
+    with pytest.raises(UsageError, match="not a share"):
+        esp.scalability("pi.hpf", tol=2)
+    with pytest.raises(UsageError, match="not a processor count"):
+        esp.scalability("pi.hpf", procs=[0, 1])
+    with pytest.raises(UsageError, match="not drawn"):
+        found.plot()
+
+
 def test_never_is_an_answer():
     found = found_for("pi.hpf", (1,), n=16, speed=1e12)
     assert (found.runs, found.missing) == ((), (1,))
@@ -105,6 +177,17 @@ def test_no_speeds(text):
         speed_of(text)
 
 
+@pytest.mark.parametrize(("text", "value"), [("2%", 0.02), ("0.05", 0.05), (" 1 % ", 0.01)])
+def test_shares(text, value):
+    assert share_of(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "much", "0", "100%", "-1%", "1.2.3", "nan"])
+def test_no_shares(text):
+    with pytest.raises(UsageError, match="not a share"):
+        share_of(text)
+
+
 def test_the_command(capsys):
     def run(*words):
         code = main(["scalability", "laplace.hpf", *words])
@@ -119,5 +202,10 @@ def test_the_command(capsys):
     rows = list(csv.DictReader(io.StringIO(run(*words, "--csv")[1])))
     assert [int(row["size"]) for row in rows] == [each["size"] for each in told["runs"]]
     assert told["runs"][1]["psi"] == pytest.approx(2 * told["runs"][0]["work"] / told["runs"][1]["work"])
+    assert [row["predicted_size"] for row in rows] == [
+        "" if each["predicted_size"] is None else str(each["predicted_size"]) for each in told["runs"]
+    ]
+    assert told["tol"] == 0.01
     assert run()[0] == 2
+    assert run(*words, "--tol", "2")[0] == 2
     assert run(*words, "--grid", "2x1")[0] == 2

@@ -18,7 +18,7 @@ PARTIAL = "the partial result of a reduction is added to what was there, or begi
 OPEN = "not explained yet"
 OTHERWISE = {
     **dict.fromkeys(("finance", "life"), GUESSED),
-    **dict.fromkeys(("adi", "thomas", "sor"), NESTS),
+    **dict.fromkeys(("adi", "pt", "thomas", "sor"), NESTS),
     "heat_sub": CALLS,
     **dict.fromkeys(("particle", "pbs2", "pbs3", "shallow_do"), PARTIAL),
     **dict.fromkeys(("fft3d", "fft_transpose", "lfk14"), OPEN),

@@ -1,0 +1,90 @@
+"""Works, times and speeds of one program at several sizes on several numbers of processors."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from aag.ir.evaluate import Environment, Unknown, evaluate
+from aag.ir.expressions import Expr
+from aag.source.costs import read_cost
+from esp.api import Prediction, Request, Source, interpret_stages, lower_source
+from esp.errors import PredictionError, UsageError
+from esp.prediction import first
+from interpreter.scalability.isospeed import average_speed
+from sag.unit import System
+
+Progress = Callable[[int, int, str, float], None]
+"""Called with predictions made, processors and size of the latest, and the share of the numbers of processors done."""
+
+
+class SizedPredictions:
+    """Predictions of a program for sizes and processors, each made once."""
+
+    def __init__(
+        self, source: Source, system: System, request: Request, name: str, work: str, progress: Progress | None
+    ) -> None:
+        """Take what is predicted.
+
+        Args:
+            source: the program.
+            system: the machine.
+            request: all else that is asked for; one scenario.
+            name: the PARAMETER that is the size.
+            work: the flops of the sequential program as a formula; empty: those predicted on one processor.
+            progress: called after each prediction.
+        """
+        self._source, self._system, self._request = source, system, request
+        self._name, self._formula, self._progress = name, _formula(work, name), progress
+        self._done: dict[tuple[int, int], Prediction] = {}
+        self.share = 0.0
+        self.warnings: tuple[Any, ...] = ()
+
+    def keeps(self, processors: int, size: int, speed: float) -> bool:
+        """Whether each processor is at least so fast on average."""
+        return self.speed(processors, size) >= speed
+
+    def prediction(self, processors: int, size: int) -> Prediction:
+        """The prediction; an incomplete one has no speed."""
+        if (processors, size) not in self._done:
+            asked = replace(self._request, procs=processors, values={**self._request.values, self._name: size})
+            stages = lower_source(self._source, self._system, asked)
+            made = interpret_stages(stages, self._system, asked)
+            if not made.complete:
+                raise PredictionError(f"the prediction for {self._name} = {size} is incomplete.")
+            self.warnings = self.warnings or made.warnings
+            self._done[processors, size] = made
+            if self._progress is not None:
+                self._progress(len(self._done), processors, f"{self._name} = {size:,}", self.share)
+        return self._done[processors, size]
+
+    def time_s(self, made: Prediction) -> float:
+        """The time that counts: of the kernel where that is asked for."""
+        if self._request.timed and made.timed_s is not None:
+            return first(made.timed_s)
+        return first(made.time_s)
+
+    def work(self, size: int) -> float:
+        """Flops of the sequential program."""
+        if self._formula is None:
+            return sum(self.prediction(1, size).counts.flops().values())
+        env: Environment = {self._name: size}
+        try:
+            value = evaluate(self._formula, env)
+        except Unknown:
+            value = ""
+        if not isinstance(value, int | float):
+            hint = f"Write it with {self._name} alone, such as 2*{self._name}**3."
+            raise UsageError("it cannot be evaluated.", where="--work", hint=hint)
+        return float(value)
+
+    def speed(self, processors: int, size: int) -> float:
+        """The average speed of a processor, flop/s."""
+        return average_speed(self.work(size), processors, self.time_s(self.prediction(processors, size)))
+
+
+def _formula(work: str, name: str) -> Expr | None:
+    """The flops that the user gives, as an expression in the size."""
+    if not work.strip():
+        return None
+    return read_cost(f"work({name}) = {work} flop", (), 1).terms[0].amount
