@@ -180,6 +180,9 @@ def scaled(
     assert isinstance(current, int)  # so `size_name` promises
     tries = SizedPredictions(source, system, request, name, work, progress)
     kept = speed if speed is not None else tries.speed(procs[0], current)
+    if work and not tries.work(current) > 0:
+        wrong = f"{work} is {tries.work(current):g} at {name} = {current}, no number of flops."
+        raise UsageError(wrong, where="--work", hint="Write one above 0, such as 2*n**3.")
     if not isfinite(kept) or kept <= 0 or not tries.work(current) > 0:
         raise PredictionError("there are no floating-point operations, and so no speed to keep: give --work.")
     rate = rate_of(tries, (current, 2 * current))

@@ -1,5 +1,6 @@
 """Isospeed scalability as a table, JSON and CSV."""
 
+from textwrap import fill
 from typing import Any
 
 from esp.explore.scaling import Scaling
@@ -53,7 +54,7 @@ def scaling_text(found: Scaling, screen: Screen) -> str:
         for each in found.runs
     ]
     head = screen.paint("strong", flow([found.file, found.system, f"{name} free"], screen.columns))
-    blocks = [f"{head}\n{paragraph('', _sentence(found), screen.columns).strip()}"]
+    blocks = [f"{head}\n{fill(_sentence(found), screen.columns)}"]
     if rows:
         blocks += [table(columns, rows, screen), _by_overhead(found, screen)]
     notes = [paragraph("speed", f"{flop_rate(found.speed)} for each processor", screen.columns)]
@@ -102,8 +103,15 @@ def _by_overhead(found: Scaling, screen: Screen) -> str:
 
 def _sentence(found: Scaling) -> str:
     if len(found.runs) < 2:
+        if not found.missing:
+            (one,) = found.runs
+            return (
+                f"On {plural(one.processors, 'processor')} alone there is nothing to compare: give more with --procs."
+            )
         return f"No larger system keeps {flop_rate(found.speed)} on each processor."
     low, high = found.runs[0], found.runs[-1]
+    if low.size == high.size == 1:
+        return f"Even the smallest size keeps {flop_rate(found.speed)} on each processor: give a higher --speed."
     return (
         f"To keep {flop_rate(found.speed)} on each processor, {found.parameter} must grow from {low.size:,} on "
         f"{plural(low.processors, 'processor')} to {high.size:,} on {high.processors:,}: "

@@ -15,13 +15,12 @@ from msgspec.structs import replace
 
 import esp
 from aag.diagnostics import SourceError
-from esp import api
+from esp import api, prediction
 from esp.cli.main import main
 from esp.errors import UsageError
 from esp.explore import predictions as predicting
 from esp.explore.crossover import Crossover, crossover, sizes_below
 from esp.output.compare import size_notes
-from esp.prediction import first
 from esp.stated import CONTENDED, ERROR, stated_error
 
 PARTS = ("computation_s", "communication_s", "waiting_s", "overhead_s")
@@ -540,4 +539,4 @@ def test_programs_of_different_sizes_are_named_as_such():
 
 
 def test_first_gives_a_number_of_python():
-    assert type(first(np.float64(2.0))) is float
+    assert type(prediction.first(np.float64(2.0))) is float

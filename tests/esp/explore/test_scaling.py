@@ -209,3 +209,10 @@ def test_the_command(capsys):
     assert run()[0] == 2
     assert run(*words, "--tol", "2")[0] == 2
     assert run(*words, "--grid", "2x1")[0] == 2
+
+
+def test_there_may_be_nothing_to_compare():
+    assert "there is nothing to compare" in str(found_for(procs=(2,)))
+    assert "Even the smallest size keeps" in str(found_for(speed=1.0))
+    with pytest.raises(UsageError, match="is 0 at n = 16"):
+        found_for(work="n - n")
