@@ -165,7 +165,7 @@ def _phases(relation: Relation, operation: Operation, layout: Layout) -> Iterato
         )
         if len(source):
             part = _toward(relation, tables, choices[key])
-            ends = strided(relation, operation.pattern, destination, source, part=part)
+            ends = strided(relation, operation.pattern, destination, source, part=part, elements=elements)
             yield Phase(
                 source=source,
                 destination=destination,

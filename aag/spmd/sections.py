@@ -24,7 +24,13 @@ _MOST = 62
 
 
 def strided(
-    relation: Relation, pattern: str, destination: Ints, source: Ints | None = None, *, part: Relation | None = None
+    relation: Relation,
+    pattern: str,
+    destination: Ints,
+    source: Ints | None = None,
+    *,
+    part: Relation | None = None,
+    elements: Ints | None = None,
 ) -> tuple[Bools, Bools]:
     """Whether what messages carry is strided where it comes from, and where it arrives.
 
@@ -34,6 +40,7 @@ def strided(
         destination: (M,) the receivers; without `source`, the members of a collective.
         source: (M,) the senders.
         part: what moves in these messages, if that is not all.
+        elements: (M,) of the messages, if known: with fewer than their box has, as in an L, they are strided.
     """
     moved = relation if part is None else part
     layout = relation.layout
@@ -46,10 +53,23 @@ def strided(
                 spans[side][:, component.dims] = span[:, :, side]
                 dense[side][:, component.dims] = full[:, side, None] | (span[:, :, side] == 1)
     owned = layout.local_extents(destination if source is None else source)
-    return (
-        ~_contiguous(spans[OWNED], dense[OWNED], owned),
-        ~_contiguous(spans[STORED], dense[STORED], _stored(relation, pattern, destination)),
-    )
+    if elements is not None:
+        dense &= (spans[OWNED].prod(axis=1) == elements)[None, :, None]
+    given = ~_contiguous(spans[OWNED], dense[OWNED], owned)
+    taken = ~_contiguous(spans[STORED], dense[STORED], _stored(relation, pattern, destination))
+    if source is None:  # what messages brought to a member of a collective is where it was stored
+        given = np.where(_brought(moved, destination), taken, given)
+    return given, taken
+
+
+def _brought(relation: Relation, ranks: Ints) -> Bools:
+    """Whether ranks have something that others own."""
+    found = np.zeros(ranks.size, dtype=np.bool_)
+    for component in relation.components:
+        away = component.source != component.destination
+        if away.any():
+            found |= np.isin(_share(relation, component, ranks), component.destination[away])
+    return found
 
 
 def _stored(relation: Relation, pattern: str, destination: Ints) -> Ints:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
@@ -45,14 +45,20 @@ EQUAL = ("broadcast", "reduction", "scan")
 """Collectives in which every message carries what one processor contributes."""
 
 
-class Plan(Struct, frozen=True):
-    """All that a communication does, and its entry for the table."""
+class Part(Struct):
+    """Messages of a communication, with what members of a collective pack before the first of them and unpack after the
+    last: cost and ranks."""
 
-    batches: tuple[Batch, ...]
+    before: list[tuple[Cost, Ints]] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
+    after: list[tuple[Cost, Ints]] = field(default_factory=list)
+
+
+class Plan(Struct, frozen=True):
+    """All that a communication does, part by part, and its entry for the table. It is not changed any more."""
+
+    parts: tuple[Part, ...]
     entry: CommEntry
-    before: tuple[tuple[Cost, Ints], ...] = ()
-    """Packing before the first batch: cost and ranks."""
-    after: tuple[tuple[Cost, Ints], ...] = ()
 
 
 def communicate(run: Run, aau: Comm) -> None:
@@ -98,35 +104,40 @@ def make_plan(
     if pattern_name == "transpose":
         steps = _all_to_all(run, steps, network)
         software = _software(network, "transpose")
-    batches: list[Batch] = []
-    before: list[tuple[Cost, Ints]] = []
-    after: list[tuple[Cost, Ints]] = []
+    parts = [Part()]
     for joined, group in groupby(steps, lambda step: isinstance(step, Phase)):
         if joined:
             found = [step for step in group if isinstance(step, Phase)]
             at_once = concurrent and len(found) > 1
             count = sum(step.source.size for step in found) if at_once else None
-            batches += batches_of((_phase(run, network, each, count, software) for each in found), concurrent=at_once)
+            if parts[-1].after:
+                parts.append(Part())
+            parts[-1].batches += batches_of(
+                (_phase(run, network, each, count, software) for each in found), concurrent=at_once
+            )
             continue
         for step in group:
             if isinstance(step, CollectiveCall):
-                batches += _collective(run, network, step, combine)
-                ends = _pack_collective(run, network, step)
-                before += ends[0]
-                after += ends[1]
-    entry = _entry(array, pattern_name, [each for batch in batches for each in batch.patterns])
-    return Plan(tuple(batches), entry, tuple(before), tuple(after))
+                before, after = _pack_collective(run, network, step)
+                if before and parts[-1].batches:  # it packs what the messages before have brought
+                    parts.append(Part())
+                parts[-1].before += before
+                parts[-1].batches += _collective(run, network, step, combine)
+                parts[-1].after += after
+    entry = _entry(array, pattern_name, [each for part in parts for batch in part.batches for each in batch.patterns])
+    return Plan(tuple(parts), entry)
 
 
 def execute(run: Run, aau: int, plan: Plan) -> None:
     """Let the messages of a plan happen."""
     enter(run, aau, plan.entry)
     run.books.count(aau, Tally.EXECUTIONS, 1.0)
-    for cost, ranks in plan.before:
-        charge(run, aau, cost, ranks)
-    transfer(run, aau, plan.batches)
-    for cost, ranks in plan.after:
-        charge(run, aau, cost, ranks)
+    for part in plan.parts:
+        for cost, ranks in part.before:
+            charge(run, aau, cost, ranks)
+        transfer(run, aau, part.batches)
+        for cost, ranks in part.after:
+            charge(run, aau, cost, ranks)
 
 
 def enter(run: Run, aau: int, entry: CommEntry) -> None:

@@ -211,6 +211,25 @@ PACKED = {
   end do
   print *, sum(a)
 """,
+    "columns to rows": """  real(8) :: a(10, 7), c(7, 10)
+  integer :: i, j
+!hpf$ distribute (cyclic, cyclic) :: a, c
+  forall (i = 1:10, j = 1:7) a(i, j) = i * j
+  c = 0.5d0
+  c(7, :) = a(:, 7)
+  c(6, 2:9) = a(1:8, 3)
+  a(:, 2) = c(4, :)
+  print *, a, c
+""",
+    "two offsets at once": """  integer, parameter :: n = 7, m = 15
+  real(8) :: a(n, m), b(n, m)
+  integer :: i, j
+!hpf$ distribute (cyclic(2), *) :: a, b
+  forall (i = 1:n, j = 1:m) a(i, j) = i + j
+  b = 1
+  forall (i = 3:n, j = 1:m - 2) b(i, j) = a(i - 2, j + 2) + a(i - 1, j)
+  print *, b
+""",
     "shifts that a loop counts": """  real(8) :: a(17, 17), b(17, 17)
   integer :: k
 !hpf$ distribute (block, block) :: a, b

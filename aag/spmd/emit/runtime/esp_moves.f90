@@ -89,14 +89,14 @@ contains
     if (plan%collective == esp_scatter) then
       if (plan%column == plan%root) call packs_of_others(plan) !simulated
       call esp_collect(plan, bytes, pool)
-      if (plan%column /= plan%root) call esp_simulation_packs(plan%mine_place, bytes, plan%owned) !simulated
+      if (plan%column /= plan%root) call packs_of_mine(plan) !simulated
       do i = first, last
         a(plan%slot_place(i)) = transfer(pool(bytes * (i - 1) + 1:bytes * i), a(1))
       end do
       return
     end if
     if (plan%collective /= esp_gather .or. plan%column /= plan%root) & !simulated
-        call esp_simulation_packs(plan%mine_place, bytes, plan%owned) !simulated
+        call packs_of_mine(plan) !simulated
     call esp_collect(plan, bytes, pool)
     if (plan%collective == esp_gather .and. plan%column /= plan%root) return
     call packs_of_others(plan) !simulated
@@ -107,6 +107,13 @@ contains
       end do
     end do
   end subroutine collected
+
+  ! What I have in a collective: what I own, or what messages brought to me. !simulated
+  subroutine packs_of_mine(plan) !simulated
+    type(esp_plan), intent(in) :: plan !simulated
+    if (plan%brought) call esp_simulation_packs(plan%mine_place, bytes) !simulated
+    if (.not. plan%brought) call esp_simulation_packs(plan%mine_place, bytes, plan%owned) !simulated
+  end subroutine packs_of_mine !simulated
 
   ! What other members have in a collective is packed or unpacked here, of each by itself. !simulated
   subroutine packs_of_others(plan) !simulated

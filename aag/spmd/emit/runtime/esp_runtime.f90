@@ -86,6 +86,7 @@ module esp_runtime
     integer, allocatable :: members(:), slot(:), slot_place(:)
     ! Where I have what I contribute to a collective, and all that I own. !simulated
     integer, allocatable :: mine_place(:), owned(:) !simulated
+    logical :: brought = .false. !simulated
     ! Where what I get would be if all that is no overlap area, input or output went to a buffer. !simulated
     integer, allocatable :: from_seen(:), slot_seen(:) !simulated
   end type esp_plan
@@ -891,6 +892,9 @@ contains
     if (allocated(plan%from_seen)) deallocate(plan%from_seen) !simulated
     call messages(plan, to == esp_me .and. from /= esp_me, from, seen, reference, .false., & !simulated
                   k, others, keys, firsts, plan%from_seen) !simulated
+    ! What messages brought to a member of a collective is in the buffer. !simulated
+    plan%brought = any(columns == plan%column .and. from /= esp_me) !simulated
+    if (plan%brought) plan%mine_place = pack(seen, columns == plan%column) !simulated
     plan%slot_seen = [integer ::] !simulated
     do column = 0, plan%columns - 1 !simulated
       plan%slot_seen = [plan%slot_seen, pack(seen, columns == column)] !simulated
