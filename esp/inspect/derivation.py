@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
+from aag.diagnostics import SourceError
 from aag.ir.units import Form
 from esp import api
 from esp.calling import in_python
-from esp.errors import UsageError
+from esp.errors import PredictionError, UsageError
 from esp.inspect.formula import TERMS, Expression, FormulaLine, FormulaTerm, Outside, TimeFormula, term_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
@@ -72,6 +73,7 @@ def formula(
     Raises:
         TypeError: an argument is unknown to esp and to the program.
         UsageError: the program has no such parameter.
+        PredictionError: at some size that the formula needs the program cannot be predicted.
         esp.SourceError: the program or its values prevent a prediction.
         esp.MachineError: the machine prevents it.
         esp.EspError: a file or an argument prevents it.
@@ -148,8 +150,18 @@ class _Maker(Struct, frozen=True):
         return structs.replace(self.request, values={**values, self.free: size})
 
     def stages(self, size: int) -> api.Stages:
-        """The program at a size."""
-        return api.lower_source(self.source, self.system, self.at(size))
+        """The program at a size.
+
+        Raises:
+            PredictionError: it cannot be predicted there.
+        """
+        try:
+            return api.lower_source(self.source, self.system, self.at(size))
+        except SourceError as problem:
+            where = f"{self.free} = {size}, too, where the program cannot be predicted"
+            raise PredictionError(
+                f"the formula needs counts at {where}: {problem.diagnostics[0].message}."
+            ) from problem
 
     def result(self, size: int) -> Result:
         """What the engine gives at a size, without cache misses."""

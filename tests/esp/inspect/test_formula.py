@@ -148,3 +148,9 @@ def test_messages_of_another_range_end_the_formula():
         found = {each.figure for each in formula.terms}
         assert (expected <= found | {each for each in expected if each.endswith(MISSES)}) == (n <= formula.most)
     assert not formula.holds(np.array([formula.most + 2.0]))[0]
+
+
+def test_a_size_that_only_the_formula_needs_is_named_as_such():
+    text = "program p\n integer, parameter :: n = 30\n real :: a(n)\n!hpf$ distribute a(block(16))\n a = 1\nend\n"
+    with pytest.raises(esp.PredictionError, match=r"the formula needs counts at n = \d+, too"):
+        esp.formula(text, procs=3)
