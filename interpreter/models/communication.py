@@ -45,7 +45,7 @@ EQUAL = ("broadcast", "reduction", "scan")
 """Collectives in which every message carries what one processor contributes."""
 
 
-class Part(Struct):
+class PlanPart(Struct):
     """Messages of a communication, with what members of a collective pack before the first of them and unpack after the
     last: cost and ranks."""
 
@@ -57,7 +57,7 @@ class Part(Struct):
 class Plan(Struct, frozen=True):
     """All that a communication does, part by part, and its entry for the table. It is not changed any more."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlanPart, ...]
     entry: CommEntry
 
 
@@ -104,14 +104,14 @@ def make_plan(
     if pattern_name == "transpose":
         steps = _all_to_all(run, steps, network)
         software = _software(network, "transpose")
-    parts = [Part()]
+    parts = [PlanPart()]
     for joined, group in groupby(steps, lambda step: isinstance(step, Phase)):
         if joined:
             found = [step for step in group if isinstance(step, Phase)]
             at_once = concurrent and len(found) > 1
             count = sum(step.source.size for step in found) if at_once else None
             if parts[-1].after:
-                parts.append(Part())
+                parts.append(PlanPart())
             parts[-1].batches += batches_of(
                 (_phase(run, network, each, count, software) for each in found), concurrent=at_once
             )
@@ -120,7 +120,7 @@ def make_plan(
             if isinstance(step, CollectiveCall):
                 before, after = _pack_collective(run, network, step)
                 if before and parts[-1].batches:  # it packs what the messages before have brought
-                    parts.append(Part())
+                    parts.append(PlanPart())
                 parts[-1].before += before
                 parts[-1].batches += _collective(run, network, step, combine)
                 parts[-1].after += after

@@ -66,6 +66,7 @@ ELEMENTAL = {
     "infinity$": lambda *_: np.inf,
     "abs": np.abs,
     "exp": np.exp,
+    "sign": np.copysign,
     "sqrt": np.sqrt,
     "sin": np.sin,
     "cos": np.cos,
