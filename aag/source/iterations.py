@@ -9,8 +9,9 @@ from msgspec import Struct, field
 from aag.diagnostics import Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
-from aag.ir.evaluate import Environment, Unknown, evaluate_int
+from aag.ir.evaluate import Environment
 from aag.ir.linear import linear
+from aag.ir.trips import runs
 from aag.ir.visitors import bodies, names_in, own_expressions, walk_expressions, walk_statements
 from aag.source.mentions import mentions_of
 
@@ -49,16 +50,6 @@ def assigned_alike(
     look = _Look(constants, frozenset({*indices, *loops, *_assigned(body)}))
     look.body(body, always=True)
     return sorted(name for name, own in look.own.items() if own and name not in shared and name not in indices)
-
-
-def runs(loop: s.Do, constants: Environment, least: int = 1) -> bool:
-    """Whether a loop certainly has at least so many iterations."""
-    try:
-        first, last = evaluate_int(loop.lower, constants), evaluate_int(loop.upper, constants)
-        step = 1 if loop.step is None else evaluate_int(loop.step, constants)
-    except Unknown:
-        return False
-    return step != 0 and (last - first + step) // step >= least
 
 
 def _assigned(body: Iterable[s.Stmt]) -> set[str]:

@@ -20,11 +20,12 @@ from aag.ir import statements as s
 from aag.ir.directives import Align, Directive, Distribute
 from aag.ir.expressions import Var
 from aag.ir.liveness import wanted_after
+from aag.ir.trips import runs
 from aag.ir.units import Concurrent, Entity, Type
 from aag.ir.visitors import Body, mapped
 from aag.source.concurrent import RULE, ConcurrentHead, Head, Named
 from aag.source.declarations import INTEGER, Declarations, Known
-from aag.source.iterations import assigned_alike, conflicting, leaving, runs, wrong_updates
+from aag.source.iterations import assigned_alike, conflicting, leaving, wrong_updates
 from aag.source.mentions import free_names, mentions_of, renamed, renamed_expression
 
 _LOCALITY = "E681"

@@ -7,9 +7,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
-from aag.ir.evaluate import Environment, Unknown, evaluate_int
+from aag.ir.evaluate import Environment
 from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.liveness import wanted_after
+from aag.ir.trips import runs
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in, walk_expressions, walk_statements
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
@@ -173,7 +174,7 @@ def _unsure(
     if isinstance(statement, ir.Do):
         if not sure or statement not in known:
             yield statement.var
-        sure = sure and (not inner or _runs(statement, env))
+        sure = sure and (not inner or runs(statement, env))
     else:
         sure = False
     for body in bodies(statement):
@@ -181,16 +182,6 @@ def _unsure(
         for each in body:
             yield from _unsure(each, known, env, sure=reached, inner=True)
             reached = reached and not any(isinstance(one, ir.Cycle | ir.Exit) for one in walk_statements((each,)))
-
-
-def _runs(loop: ir.Do, env: Environment) -> bool:
-    """Whether a loop certainly has an iteration, each time."""
-    try:
-        first, last = evaluate_int(loop.lower, env), evaluate_int(loop.upper, env)
-        step = 1 if loop.step is None else evaluate_int(loop.step, env)
-    except Unknown:
-        return False
-    return step != 0 and (last - first + step) // step > 0
 
 
 def _reads_of(nodes: Sequence[Node]) -> frozenset[str]:

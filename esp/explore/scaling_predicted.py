@@ -65,8 +65,8 @@ def predicted_run(
 
     Returns:
         The nearest of the sizes that were tried; `kept` tells whether it is near enough. None where Equation 2 gives no
-        size: one processor alone is not faster than the speed, there is no overhead, or overhead grows at least as fast
-        as work.
+        size: the speed of one processor alone is at most the speed to keep, there is no overhead, or work does not grow
+        faster than overhead.
     """
     if speed * rate >= 1:
         return None

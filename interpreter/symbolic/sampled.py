@@ -4,7 +4,7 @@ For a fixed number of processors, what an affine program with BLOCK or CYCLIC pa
 polytopes that depend on the parameter n. It is a polynomial in n and in roundings such as floor((n + 3) / 4) for all n
 from some size on, of a degree that is at most the number of loops. So the counts at as many sizes as there are unknown
 coefficients give the polynomial, with rational arithmetic. Counts at further sizes, which the solution does not use,
-must agree; if they do not, there is no result.
+must agree; otherwise there is no result.
 Source: P. Clauss, "Counting solutions to linear and nonlinear constraints through Ehrhart polynomials" (1996), which
 determines the coefficients in this way.
 """
