@@ -28,6 +28,7 @@ class Nests:
 
     def run(self):
         self.check_trips()
+        self.runs &= np.isin(np.arange(len(self.runs)), self.machine.active)[:, None]
         row, rank = np.nonzero(self.runs.T)
         self.distinct = np.unique(row, return_index=True)[1]
         vectors = {name: value[row] for name, value in self.vectors.items()}
@@ -45,7 +46,7 @@ class Nests:
             self.machine.maybe(assign, rank, vectors)
         else:
             self.in_order()
-        self.machine.pending.clear()
+        self.machine.statement_ends()
 
     def expressions(self):
         nest = self.nest

@@ -18,10 +18,7 @@ tests understands. They run natively (`emit/test_benchmarks.py`)."""
 AGAIN = ("multigrid",)
 """Another level of the same array is written between two messages, after which copies of a level do not count as valid,
 so that some elements are sent again."""
-OPEN = ("householder",)
-"""The machine of these tests lets others than the owner of a column run a loop over columns that is the owner's. The
-emitted program does not: it answers right and sends what is predicted. Not explained yet."""
-NAMES = sorted(path.stem for path in FOLDER.glob("*.hpf") if path.stem not in (*BEYOND, *OPEN))
+NAMES = sorted(path.stem for path in FOLDER.glob("*.hpf") if path.stem not in BEYOND)
 PROCS = (1, 2, 3, 4, 5, 7, 8, 16)
 QUICK = (1, 3, 4, 8)
 SIZES = (5, 11)
