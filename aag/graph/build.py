@@ -15,7 +15,7 @@ from aag.graph import aau as g
 from aag.graph.counts import CountingContext, counts, nest_work, work_of
 from aag.graph.labels import label_of
 from aag.graph.shares import own_call, shares_of
-from aag.graph.sweeps import Swept, beside, is_chain, is_simple, sweeps_of
+from aag.graph.sweeps import Swept, beside, is_simple, sweeps_of
 from aag.graph.tally import add_counts
 from aag.ir.operations import combination
 from aag.ir.storage import sharing
@@ -198,10 +198,8 @@ class _Builder:
 
     def _loop(self, loop: n.DoNode) -> g.AAU:
         number = self._id()
-        is_array = self.program.layouts.arrays.__contains__
+        layouts = self.program.layouts
         whole, former = is_simple(loop), self.inside
-        if loop.home is not None:  # what processors touch differs: only a chain says where
-            whole = whole and is_chain(loop, is_array, self.context.constants)
         self.inside = former or whole
         outside, self.context = self.context, replace(self.context, around=loop.var)
         body = self.body(loop.body)
@@ -209,9 +207,9 @@ class _Builder:
         swept = Swept()
         if not former:
             swept = (
-                sweeps_of(loop, self.numbers, is_array, self.context.constants)
+                sweeps_of(loop, self.numbers, layouts, self.context.constants)
                 if whole
-                else Swept(unswept=beside(loop.body, is_array))
+                else Swept(unswept=beside(loop.body, layouts.arrays.__contains__))
             )
         common = _common(number, loop, body)
         setup = replace(work_of(self.context, loop.index.ends), overhead=self._bounds(loop.home, {loop.var}))

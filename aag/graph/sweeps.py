@@ -1,4 +1,5 @@
-"""DO nests that every processor runs whole, as the references they make: what a cache model can ask of them.
+"""DO nests that every processor runs whole, or its iterations of the outermost loop, as the references they make: what
+a cache model can ask of them.
 
     do j                        Sweep (j, i)
       s = 0                       a(i, j)  in the innermost loop
@@ -26,9 +27,10 @@ from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, Var
 from aag.ir.linear import linear
 from aag.ir.visitors import elements_in, names_in
+from aag.mapping.layout import Layouts
 from aag.spmd.access import AccessSweep, Touch, elements_touched, touched
 from aag.spmd.acts import Act, Given, Put, Repeat, Step
-from aag.spmd.course import acts, reads
+from aag.spmd.course import acts, guarded, guards_of, reads
 from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node, NodeBranch, walk, written
 
 Arrays = Callable[[str], bool]
@@ -52,22 +54,16 @@ def is_common(node: Node) -> bool:
     return isinstance(node, DoNode) and node.home is None
 
 
-def is_chain(loop: DoNode, is_array: Arrays, constants: Environment) -> bool:
-    """Whether a simple loop is one chain, and a sweep of it tells all that it touches."""
-    finder = _Finder({}, is_array, constants, frozenset(written((loop,))))
-    return len(finder.chains(loop, ())) < 2 and not finder.told
-
-
-def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], is_array: Arrays, constants: Environment) -> Swept:
+def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], layouts: Layouts, constants: Environment) -> Swept:
     """A simple loop as sweeps; `numbers`: those of the AAUs of the nodes inside."""
-    changed = frozenset(written((loop,)))
+    changed, is_array = frozenset(written((loop,))), layouts.arrays.__contains__
     finder = _Finder(numbers, is_array, constants, changed)
     chains = [each for each in finder.chains(loop, ()) if each.touches]
     sweeps = tuple(each.sweep(loop, is_array) for each in chains)
     told = tuple(dict.fromkeys(finder.told))
     if not told and len(sweeps) < 2:
         return Swept(sweeps)
-    steps = _Steps(numbers, is_array)
+    steps = _Steps(numbers, layouts)
     body = steps.of((loop,))
     if not steps.acts:
         return Swept()
@@ -84,7 +80,7 @@ def _listed(
         span=loop.span,
         uses=frozenset(each for each in names if not is_array(each)),
         indices=(),
-        home=None,
+        home=loop.home,
         assigns=(),
         touches=tuple(steps.acts),
         steps=body,
@@ -97,9 +93,10 @@ def _listed(
 class _Steps:
     """Makes steps of the nodes of a simple loop; keeps its references and the names that decide about them."""
 
-    def __init__(self, numbers: Mapping[Node, int], is_array: Arrays) -> None:
+    def __init__(self, numbers: Mapping[Node, int], layouts: Layouts) -> None:
         self.numbers = numbers
-        self.is_array = is_array
+        self.layouts = layouts
+        self.is_array = layouts.arrays.__contains__
         self.acts: list[Touch] = []
         self.names: frozenset[str] = frozenset()
 
@@ -110,11 +107,13 @@ class _Steps:
     def _node(self, node: Node) -> Iterable[Step]:
         number = self.numbers.get(node, 0)
         match node:
-            case DoNode(index=index, body=body):
+            case DoNode(index=index, body=body, home=home):
                 for each in index.bounds:
                     yield from self._reads(each, number)
                 self.names |= index.reads
-                yield Repeat(index=index, body=self.of(body))
+                guards = guards_of(home, (index.name,), self.layouts)
+                loop = Repeat(index=index, body=guarded(self.of(body), guards.get(1, ())))
+                yield from guarded((loop,), guards.get(0, ()))
             case Local(assigns=assigns):
                 for assign in assigns:
                     yield from self._kept(acts((assign,), source=number))

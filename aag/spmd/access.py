@@ -243,7 +243,7 @@ class AccessWalk:
         self.env = env
         home = nest.home
         self.layout = None if home is None else layouts.arrays[home.array]
-        self.whole = isinstance(nest, AccessSweep)
+        self.whole = isinstance(nest, AccessSweep) and nest.home is None
         self.along = along
         self.values = 1 if along is None else along.values.size
         self.parts = parts

@@ -75,23 +75,24 @@ def _masked(nest: Nest, body: tuple[Step, ...]) -> tuple[Step, ...]:
 
 def _loops(nest: Nest, layouts: Layouts, execute: Callable[[Sequence[Assign]], tuple[Step, ...]]) -> tuple[Step, ...]:
     """The loops of a nest around what `execute` makes of its assignments, each processor for its own iterations."""
-    guards = _guards(nest.home, [index.name for index in nest.indices], layouts)
+    guards = guards_of(nest.home, [index.name for index in nest.indices], layouts)
     depth = len(nest.indices)
-    body = _guarded(execute(nest.assigns), guards.get(depth, []))
+    body = guarded(execute(nest.assigns), guards.get(depth, []))
     for at in reversed(range(depth)):
         before, after = nest.around(at)
         inside = (*execute(before), Repeat(index=nest.indices[at], body=body), *execute(after))
-        body = _guarded(inside, guards.get(at, []))
+        body = guarded(inside, guards.get(at, []))
     return body
 
 
-def _guarded(body: tuple[Step, ...], guards: Sequence[Mine]) -> tuple[Step, ...]:
+def guarded(body: tuple[Step, ...], guards: Sequence[Mine]) -> tuple[Step, ...]:
+    """Steps under conditions."""
     for guard in guards:
         body = (replace(guard, body=body),)
     return body
 
 
-def _guards(home: Reference | None, names: Sequence[str], layouts: Layouts) -> dict[int, list[Mine]]:
+def guards_of(home: Reference | None, names: Sequence[str], layouts: Layouts) -> dict[int, list[Mine]]:
     """The conditions under which an iteration is mine, by the number of loops around them."""
     found: dict[int, list[Mine]] = {}
     layout = None if home is None else layouts.arrays.get(home.array)

@@ -131,7 +131,7 @@ class _Enumeration:
         self.halved = False
         self.nest, self.layouts, self.env = nest, layouts, env
         self.rank = np.array([rank], np.int64)
-        self.whole = isinstance(nest, AccessSweep)
+        self.whole = isinstance(nest, AccessSweep) and nest.home is None
         self.sampled_by = 1
         self.thin = self.total = 0
         self.anywhere: dict[str, None] = {}

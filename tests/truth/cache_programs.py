@@ -1,4 +1,5 @@
-"""Random programs for the truth of the cache model: array syntax, FORALL, WHERE, CSHIFT, DO nests, triangles.
+"""Random programs for the truth of the cache model: array syntax, FORALL, WHERE, CSHIFT, DO nests, triangles,
+loops whose iterations processors share.
 
 Arrays are larger than a cache of 8 KB, so that most nests have thousands of misses, and values come from formulas of
 small whole numbers, so that masks hold for few or many elements.
@@ -18,6 +19,7 @@ class Writer:
 
     def __init__(self, seed):
         self.draw = random.Random(f"cache {seed}")
+        self.shares = random.Random(f"shared {seed}")
         self.lines = []
         self.targets = MATRICES
 
@@ -55,6 +57,7 @@ class Writer:
         self.add("  s = 0")
         for _ in range(self.draw.randint(4, 6)):
             self.statement()
+        self.shared()
         sums = ", ".join(f"sum({name})" for name in (*MATRICES, *SERIAL, *VECTORS))
         self.add(f"  print *, s, {sums}\nend program random_cache")
         return "\n".join(self.lines) + "\n"
@@ -223,6 +226,34 @@ class Writer:
       end do
     end do
   end do""")
+
+    # --- loops whose iterations processors share --------------------------------------------------------------
+
+    def shared(self):
+        """Two loops side by side in one of which each processor runs its iterations."""
+        draw = self.shares
+        x, y = draw.sample(("b", "c"), 2)
+        at, other = draw.choice((("i,j", "i,j"), ("j,i", "j,i"), ("i,j", "j,i")))
+        around = draw.choice(("", "", "it = 1, 2", "k = 1, 6"))
+        stepping = around.startswith("k")
+        low = "k" if stepping else draw.choice(("1", "2", "j"))
+        first = draw.choice(("1", "k + 1")) if stepping else "1"
+        if around:
+            self.add(f"  do {around}")
+        self.add(f"""\
+  !hpf$ independent, new(t, i)
+  do j = {first}, n
+    t = 0
+    do i = {low}, n
+      t = t + {draw.choice((f"{x}({at})", f"{x}({at})*{y}({at})", f"{y}({other})"))}
+    end do
+    {draw.choice(("", "", "if (mod(j,3) /= 0) "))}t = t/(1 + i)
+    do i = {draw.choice((f"{low}, n", "1, n", "n, 1, -1"))}
+      {x}({at}) = {x}({at}) + {draw.choice(("t", f"t*{y}({at})"))}
+    end do
+  end do""")
+        if around:
+            self.add("  end do")
 
 
 def program(seed):

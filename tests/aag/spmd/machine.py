@@ -241,7 +241,7 @@ class Machine:
         self.statement_ends()
 
     def statement_ends(self):
-        """What was sent for a statement serves no other; what was sent for a loop of own iterations serves all of it."""
+        """What was sent for a statement serves no other; for a loop of own iterations it serves all of it."""
         if self.alone is None:
             self.pending.clear()
 
@@ -429,7 +429,7 @@ class Machine:
         need = self.alone or {name: np.zeros_like(each.owned) for name, each in self.copies.items()}
         for expr, vectors, rank in parts:
             for read in array_elements(expr, self.copies):
-                copies, code, inside = self.place(read, rank, vectors)
+                _, code, inside = self.place(read, rank, vectors)
                 need[read.name][rank[inside], code[inside]] = True
         if self.alone is None:
             self.missing(need)
