@@ -87,6 +87,7 @@ class Writer(
     results: list = field(default_factory=list)
     tables: list = field(default_factory=list)
     pointers: list = field(default_factory=list)
+    components: tuple = ()
     allocated_rank: int = 0
     indirect_share: int = 0
     library: bool = False
@@ -628,7 +629,7 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     writer = Writer(random)
     writer.declare(names)
     if "recorded" in kinds:
-        writer.group()
+        writer.group(alone="remap" in kinds)
     if "remap" in kinds:
         writer.prepare()
     writer.library = "packed" in kinds

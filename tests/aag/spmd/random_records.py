@@ -15,14 +15,16 @@ _MARK = "!records "
 class Records:
     """The derived types of `tests.aag.spmd.programs.Writer`."""
 
-    def group(self):
-        """Give the second array the bounds of the first one, and its mapping; note what becomes a component."""
+    def group(self, *, alone):
+        """Give the second array the bounds of the first one, and its mapping; note what becomes a component. `alone`:
+        there is no second type, whose component could not be remapped."""
         first, second = (next(each for each in self.arrays if each.name == name) for name in TWO)
         self.arrays[self.arrays.index(second)] = type(first)(second.name, first.bounds)
         self.directives = [each for each in self.directives if not _maps(each, second.name)]
         self.directives = [each for each in self.directives if not each.startswith(f"align with {second.name} ::")]
         target = any(f"align with {ONE} ::" in each for each in self.directives)
-        self.directives.append(f"{_MARK}{'' if target or self.chance(30) else ONE}".rstrip())
+        self.directives.append(f"{_MARK}{'' if alone or target or self.chance(30) else ONE}".rstrip())
+        self.components = TWO[1:]
 
     def recorded(self):
         """A statement with whole values of the type of p."""

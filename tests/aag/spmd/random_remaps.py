@@ -6,14 +6,19 @@ from dataclasses import replace
 class Remaps:
     """The remappings of `tests.aag.spmd.programs.Writer`."""
 
+    @property
+    def remapped(self):
+        """The arrays with a mapping of their own."""
+        return [each for each in self.arrays if each.name not in self.components]
+
     def prepare(self):
         """Declare what only remappings use: second templates, that all may be remapped, and arrays that are never
         remapped for the results."""
-        for array in self.arrays:
+        for array in self.remapped:
             name, shape = self.random.choice(list(self.grids.items()))
             if self.chance(60):
                 self.align(array, name, shape, template=f"u_{array.name}", again=True)
-        self.directives.append(f"dynamic {', '.join([*(each.name for each in self.arrays), *self.templates])}")
+        self.directives.append(f"dynamic {', '.join([*(each.name for each in self.remapped), *self.templates])}")
         self.results = [replace(each, name=f"r_{each.name}") for each in self.arrays]
 
     def remap(self):
@@ -21,8 +26,8 @@ class Remaps:
         return [f"!hpf$ {self.remapping()}" for _ in range(self.pick(1, 1, 1, 2))]
 
     def remapping(self):
-        array = self.random.choice(self.arrays)
-        others = [each for each in self.arrays if each is not array and each.bounds == array.bounds]
+        array = self.random.choice(self.remapped)
+        others = [each for each in self.remapped if each is not array and each.bounds == array.bounds]
         how = self.random.randrange(100)
         if how < 30 and self.again:
             return self.random.choice(self.again)

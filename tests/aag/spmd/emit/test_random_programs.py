@@ -36,6 +36,7 @@ PARTS = {
     "used": (("used", "used", "called", "assignment", "remap"), 6),
     "recorded": (("recorded", "recorded", "assignment", "do", "reduction", "forall", "where"), 6),
     "recorded and more": (("recorded", "independent", "intrinsic", "function", "scalar"), 6),
+    "recorded and remapped": (("recorded", "recorded", "remap", "assignment", "where"), 6),
     "concurrent": (("concurrent", "concurrent", "concurrent", "assignment", "do"), 6),
     "concurrent and called": (("concurrent", "called", "concurrent", "remap", "indirect"), 6),
     "serial": (("serial", "serial", "called", "remap", "assignment"), 6),
