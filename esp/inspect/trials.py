@@ -1,0 +1,94 @@
+"""A program at several sizes: what it becomes there, and what the engine counts."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from msgspec import Struct, structs
+
+from aag.diagnostics import SourceError
+from esp import api
+from esp.errors import PredictionError, UsageError
+from esp.sources import Source
+from interpreter.engine import interpret
+from interpreter.result import Result
+from interpreter.setting import Setting
+from interpreter.symbolic.counting import sample_of
+from interpreter.symbolic.sampled import CountSample
+from sag.machine import Machine
+from sag.scenario import export
+from sag.unit import System
+
+
+class Trials(Struct, frozen=True):
+    """A program on a machine, whose parameter `free` is to have several values."""
+
+    source: Source
+    system: System
+    request: api.Request
+    free: str
+    machine: Machine
+
+    def size(self, constants: Mapping[str, object]) -> int:
+        """The given value of the parameter.
+
+        Raises:
+            UsageError: it has none.
+        """
+        given = {each.lower(): value for each, value in self.request.values.items()}
+        value = given.get(self.free, constants.get(self.free))
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+        known = sorted(each for each, found in constants.items() if isinstance(found, int) and "$" not in each)
+        hint = f"Its integer constants: {', '.join(known)}." if known else f"Give it a value: {self.free.upper()}=64."
+        raise UsageError(f"{self.free} is not a size of this program.", where="--free", hint=hint)
+
+    def at(self, size: int) -> api.Request:
+        """The request at a size."""
+        values = {each: value for each, value in self.request.values.items() if each.lower() != self.free}
+        return structs.replace(self.request, values={**values, self.free: size})
+
+    def stages(self, size: int) -> api.Stages:
+        """The program at a size.
+
+        Raises:
+            PredictionError: it cannot be predicted there.
+        """
+        try:
+            return api.lower_source(self.source, self.system, self.at(size))
+        except SourceError as problem:
+            where = f"{self.free} = {size}, too, where the program cannot be predicted"
+            raise PredictionError(
+                f"the formula needs counts at {where}: {problem.diagnostics[0].message}."
+            ) from problem
+
+    def result(self, size: int) -> Result:
+        """What the engine gives at a size, without cache misses."""
+        stages = self.stages(size)
+
+        def attempt(setting: Setting) -> Result:
+            return interpret(
+                stages.node_program, stages.graph, self.machine, structs.replace(setting, memory=False, timed=False)
+            )
+
+        return api.interpreted(stages, self.at(size), attempt)[0]
+
+    def count(self, size: int) -> CountSample:
+        """What the engine counts at a size."""
+        return sample_of(size, self.result(size))
+
+    def bounds(self) -> tuple[float, ...]:
+        """The last sizes of the ranges of messages."""
+        ranges = self.machine.network.ranges if self.machine.network else ()
+        return tuple(each.upto_bytes for each in ranges if np.isfinite(each.upto_bytes))
+
+
+def trials_of(source: Source, system: System, request: api.Request, free: str) -> Trials:
+    """A program that is read, on a machine that is loaded.
+
+    Raises:
+        UsageError: there are several scenarios.
+        sag.errors.MachineError: the machine or the scenario prevents it.
+    """
+    if request.scenario.has_lists:
+        raise UsageError("a formula has one scenario.", hint="Give each change one value.")
+    return Trials(source, system, request, free.lower(), export(system, api.scenario_of(request)))
