@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from esp.explore.whatif import WhatIf, whatif
     from esp.inspect.derivation import formula
     from esp.inspect.formula import TimeFormula
+    from esp.inspect.scaling_derivation import scaling_formula
+    from esp.inspect.scaling_formula import ScalingFormula
     from esp.shown import Renderer
     from sag.errors import MachineError
 
@@ -42,6 +44,7 @@ __all__ = [
     "advise",
     "formula",
     "scalability",
+    "scaling_formula",
     "read_source",
     "Prediction",
     "Comparison",
@@ -49,6 +52,7 @@ __all__ = [
     "Sweep",
     "Advice",
     "TimeFormula",
+    "ScalingFormula",
     "Scaling",
     "Diagnostic",
     "ERRORS",
@@ -71,6 +75,8 @@ _HOMES = {
     "esp.explore.advise": ("Advice", "advise"),
     "esp.inspect.formula": ("TimeFormula",),
     "esp.inspect.derivation": ("formula",),
+    "esp.inspect.scaling_derivation": ("scaling_formula",),
+    "esp.inspect.scaling_formula": ("ScalingFormula",),
     "esp.calling": ("ERRORS",),
     "esp.errors": ("EspError", "PredictionError", "UsageError", "UnreadableFileError"),
     "aag.diagnostics": ("Diagnostic", "SourceError", "UnresolvedError"),

@@ -8,7 +8,11 @@ from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp formula --help` need not wait for
     from esp.api import Request
+    from esp.cli.console import Console
     from esp.inspect.formula import FormulaLine, TimeFormula
+    from esp.inspect.scaling_formula import ScalingFormula
+    from esp.sources import Source
+    from sag.unit import System
 
 FORMS = ("text", "latex", "python", "numpy", "fortran", "sympy")
 
@@ -19,6 +23,7 @@ examples:
   esp formula laplace_bb.hpf --procs 4                time as a function of n
   esp formula laplace_bb.hpf --procs 4 --line 36      one line
   esp formula laplace_bb.hpf --procs 4 --free k       another parameter
+  esp formula gauss.hpf --free n,procs                time as a function of n and p
   esp formula lu.hpf --procs 4 --as python -o lu.py   or numpy, fortran
   esp formula lu.hpf --procs 4 --as latex             for papers
   esp formula lu.hpf --procs 4 --json                 for other programs
@@ -36,7 +41,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_partial(parser)
     shown = parser.add_argument_group("what to show")
     shown.add_argument(
-        "--free", metavar="NAME", default="n", help="the parameter of the formula (default: %(default)s)"
+        "--free",
+        metavar="NAME[,procs]",
+        default="n",
+        help="the parameter of the formula; with ,procs also the number of processors (default: %(default)s)",
     )
     shown.add_argument("--line", metavar="L", help="only the terms of this line")
     forms = add_forms(shown, "docs/json_other.md")
@@ -60,10 +68,15 @@ def execute(options: argparse.Namespace) -> int:
     from esp.output.json import text_of
 
     source, system, request = asked_of(options, procs)
+    free, *more = [each.strip() for each in options.free.split(",")]
+    if more and [each.lower() for each in more] != ["procs"]:
+        raise UsageError(f"{options.free!r} is no parameter.", where="--free", hint="Write n or n,procs.")
+    if more:
+        return _in_procs(options, console, source, system, request, free)
     made: list[TimeFormula] = []
 
     def predict(asked: "Request") -> "TimeFormula":
-        made.append(formula_of(source, system, asked, options.free))
+        made.append(formula_of(source, system, asked, free))
         return made[-1]
 
     found, _ = with_answers(predict, request)
@@ -86,7 +99,34 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _line(found: "TimeFormula", text: str | None) -> "FormulaLine | None":
+def _in_procs(
+    options: argparse.Namespace, console: "Console", source: "Source", system: "System", request: "Request", free: str
+) -> int:
+    """A formula in the number of processors, too."""
+    from esp.cli.progress import ProgressLine
+    from esp.cli.prompt import with_answers
+    from esp.inspect.scaling_derivation import scaling_formula_of
+    from esp.output import scaling_formula as output
+    from esp.output.cells import rows_as_csv
+    from esp.output.json import text_of
+
+    with ProgressLine(console) as shown:
+        progress = shown.counted if shown else None
+        found, _ = with_answers(lambda asked: scaling_formula_of(source, system, asked, free, progress), request)
+    console.warn(found.prediction.warnings, source.program.lines)
+    line = _line(found, options.line)
+    if options.json:
+        console.deliver(text_of(output.scaling_formula_json(found, line)))
+    elif options.csv:
+        console.deliver(rows_as_csv(output.scaling_formula_rows(found, line)))
+    elif options.language == "text":
+        console.deliver(output.scaling_formula_text(found, console.screen, line))
+    else:
+        console.deliver(output.scaling_formula_code(found, options.language, line))
+    return 0
+
+
+def _line(found: "TimeFormula | ScalingFormula", text: str | None) -> "FormulaLine | None":
     """The line of ``--line``.
 
     Raises:

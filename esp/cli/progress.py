@@ -77,6 +77,11 @@ class ProgressLine:
             last = f"{size} on {plural(processors, 'processor')}"
             self._write(f"{plural(made, 'prediction')}, the last for {last}, {self._spent(share)}")
 
+    def counted(self, done: int, total: int, following: str) -> None:
+        """Counts are made at so many of the sizes, and at which one next."""
+        if self._is_time():
+            self._write(f"counted at {done:,} of {total:,} sizes, now {following}, {self._spent(done / max(1, total))}")
+
     def executions(self, done: int, total: int, following: str) -> None:
         """So many of the executions are done, and which one is next."""
         if self._is_time():

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from esp import api
 from esp.errors import PredictionError, UsageError
 from esp.shown import Printed
+from interpreter.symbolic.across import Names
 from interpreter.symbolic.facts import Facts
 from interpreter.symbolic.numeric import largest_at
 from interpreter.symbolic.polynomial import Poly, poly, weighted
@@ -30,7 +31,7 @@ TERMS = {
 }
 """Terms after Clement, and what they count."""
 
-Origin = Literal["derived", "interpolated"]
+Origin = Literal["derived", "interpolated", "averaged"]
 
 
 def term_of(figure: str) -> str:
@@ -59,18 +60,24 @@ def term_of(figure: str) -> str:
 
 
 class Expression(Struct, frozen=True):
-    """An expression in the free parameter."""
+    """An expression in the free parameter; with `names` in the number of processors, too."""
 
     poly: Poly
     parameter: str
+    names: Names | None = None
 
     def __str__(self) -> str:
         return spelled(self.poly, "text")
 
-    def evaluate(self, value: ArrayLike) -> NDArray[np.float64]:
-        """Its value for each value of the parameter."""
+    def evaluate(self, value: ArrayLike, procs: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Its value for each value of the parameter, and with `names` of the number of processors."""
         given = np.atleast_1d(np.asarray(value, dtype=np.float64))
-        return largest_at([self.poly], self.parameter, given.ravel()).reshape(given.shape)
+        if self.names is None:
+            return largest_at([self.poly], {self.parameter: given.ravel()}).reshape(given.shape)
+        if procs is None:
+            raise TypeError("evaluate() needs the number of processors")
+        given, among = np.broadcast_arrays(given, np.atleast_1d(np.asarray(procs, dtype=np.float64)))
+        return largest_at([self.poly], self.names.values(given.ravel(), among.ravel())).reshape(given.shape)
 
     def to_sympy(self) -> Any:
         """An expression of SymPy.
@@ -131,16 +138,17 @@ class FormulaTerm(Struct, frozen=True, kw_only=True):
 
 
 class FormulaLine(Struct, frozen=True, kw_only=True):
-    """The terms of a source line. `origin`: ``derived`` from loops and layouts, or partly ``interpolated``."""
+    """The terms of a source line. `origin`: ``derived`` from loops and layouts, or partly ``interpolated``, or partly
+    ``averaged`` over all processors."""
 
     file: str
     line: int
     origin: Origin
     terms: tuple[FormulaTerm, ...]
 
-    def time(self, parameter: str) -> Expression:
+    def time(self, parameter: str, names: Names | None = None) -> Expression:
         """Seconds of the slowest processor."""
-        return Expression(_seconds(self.terms, [each.count.poly for each in self.terms]), parameter)
+        return Expression(_seconds(self.terms, [each.count.poly for each in self.terms]), parameter, names)
 
 
 class Outside(Struct, frozen=True, kw_only=True):
@@ -224,7 +232,7 @@ class TimeFormula(Printed, Struct, frozen=True, kw_only=True):
             hint = f"It holds {self.validity}."
             raise UsageError(f"the formula does not hold for {self.parameter} = {wrong[0]:g}.", hint=hint)
         polys = [self.seconds_of(group[0]) for group in self.groups]
-        return largest_at(polys, self.parameter, flat).reshape(given.shape)
+        return largest_at(polys, {self.parameter: flat}).reshape(given.shape)
 
     def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether the formula holds for values of the parameter."""
@@ -232,7 +240,7 @@ class TimeFormula(Printed, Struct, frozen=True, kw_only=True):
         if self.most is not None:
             found &= values <= self.most
         for each in self.facts.blocks:
-            extent = largest_at([each.extent], self.parameter, values)
+            extent = largest_at([each.extent], {self.parameter: values})
             found &= extent - (each.procs - 1) * np.ceil(extent / each.procs) >= self.cells
         return np.asarray(found)
 

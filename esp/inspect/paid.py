@@ -9,6 +9,7 @@ from esp.inspect.formula import TERMS, Expression, FormulaTerm, Outside, term_of
 from esp.inspect.trials import Trials
 from interpreter.counts import Paid
 from interpreter.result import Result
+from interpreter.symbolic.across import Names
 from interpreter.symbolic.counting import counts_by_key
 from interpreter.symbolic.polynomial import Poly, poly
 from interpreter.symbolic.sampled import Key
@@ -18,7 +19,9 @@ UNSEEN_S = 1e-12
 """Seconds that are not worth a line."""
 
 
-def terms_of(trials: Trials, counts: Mapping[Key, Sequence[Poly]], slowest: int) -> tuple[FormulaTerm, ...]:
+def terms_of(
+    trials: Trials, counts: Mapping[Key, Sequence[Poly]], slowest: int, names: Names | None = None
+) -> tuple[FormulaTerm, ...]:
     """What some AAUs pay together; `counts` of each processor, `slowest` the number of the one that is shown."""
     figures = figures_of(trials.machine)
     order = {each: number for number, each in enumerate(figures)}
@@ -35,7 +38,7 @@ def terms_of(trials: Trials, counts: Mapping[Key, Sequence[Poly]], slowest: int)
             unit=figures[figure].unit,
             paid=Paid(paid).name.lower(),
             seconds=float(figures[figure].seconds[0]),
-            count=Expression(own[slowest], trials.free),
+            count=Expression(own[slowest], trials.free, names),
             counts=tuple(own),
         )
         for (figure, paid), own in sorted(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from esp.inspect.formula import TERMS, FormulaLine, FormulaTerm, TimeFormula, need_sympy
+from esp.inspect.formula import TERMS, FormulaLine, FormulaTerm, Outside, TimeFormula, need_sympy
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import grid, source_text
 from esp.output.numbers import plural, seconds, significant
@@ -67,11 +67,11 @@ def _table(formula: TimeFormula, terms: Sequence[FormulaTerm], screen: Screen) -
     for each in terms:
         time_s = each.seconds * float(each.count.evaluate(formula.size)[0])
         paid = "" if each.paid == "computation" else f" ({each.paid})"
-        rows.append(TableRow((each.term, each.figure + paid, _precise(each.seconds), seconds(time_s), str(each.count))))
+        rows.append(TableRow((each.term, each.figure + paid, precise(each.seconds), seconds(time_s), str(each.count))))
     return table(columns, rows, screen) if rows else "It takes no time."
 
 
-def _precise(value: float) -> str:
+def precise(value: float) -> str:
     """The time of one, in a unit in which it can be multiplied."""
     unit_s, unit = next((each for each in _UNITS if abs(value) >= each[0]), _UNITS[-1])
     return f"{significant(value / unit_s, 4)} {unit}"
@@ -105,7 +105,7 @@ def _notes(formula: TimeFormula, screen: Screen, line: FormulaLine | None) -> li
             notes.append(paragraph("note", told, width))
         time_s, known = first(formula.prediction.time_s), float(formula.time.evaluate(formula.size)[0])
         told = f"{seconds(time_s)} predicted = {seconds(known)} of the formula"
-        notes.append(paragraph("not in T", told + _outside(formula), width))
+        notes.append(paragraph("not in T", told + outside_text(formula.outside), width))
     return notes
 
 
@@ -121,11 +121,11 @@ def _how(formula: TimeFormula, line: FormulaLine | None) -> str:
     return f"{told}; all others are derived from loops and layouts"
 
 
-def _outside(formula: TimeFormula) -> str:
-    """What the formula lacks: by kind, and by line where counts have no closed form."""
-    found = [(each.time_s, f"{each.what} ({each.why})") for each in formula.outside if each.line is None]
+def outside_text(outside: Sequence[Outside]) -> str:
+    """What a formula lacks: by kind, and by line where counts have no closed form."""
+    found = [(each.time_s, f"{each.what} ({each.why})") for each in outside if each.line is None]
     lines: dict[int, float] = {}
-    for each in formula.outside:
+    for each in outside:
         if each.line is not None:
             lines[each.line] = lines.get(each.line, 0.0) + each.time_s
     found += [(time_s, f"for counts of line {line} without a closed form") for line, time_s in lines.items()]
@@ -153,7 +153,7 @@ def formula_json(formula: TimeFormula, line: FormulaLine | None = None) -> dict[
             {"processors": list(each), "time": spelled(formula.seconds_of(each[0]), "python")}
             for each in formula.groups
         ],
-        "terms": [_term(each) for each in terms],
+        "terms": [term_json(each) for each in terms],
         "lines": [
             {
                 "file": each.file,
@@ -169,7 +169,8 @@ def formula_json(formula: TimeFormula, line: FormulaLine | None = None) -> dict[
     }
 
 
-def _term(each: FormulaTerm) -> dict[str, Any]:
+def term_json(each: FormulaTerm) -> dict[str, Any]:
+    """The fields of a term."""
     return {
         "term": each.term,
         "figure": each.figure,
@@ -187,7 +188,7 @@ def _seconds_of(terms: Sequence[FormulaTerm]) -> Poly:
 def formula_rows(formula: TimeFormula, line: FormulaLine | None = None) -> list[dict[str, Any]]:
     """The rows of ``--csv``: what each line pays."""
     return [
-        {"file": each.file, "line": each.line, "origin": each.origin, **_term(term)}
+        {"file": each.file, "line": each.line, "origin": each.origin, **term_json(term)}
         for each in (formula.lines if line is None else (line,))
         for term in each.terms
     ]
@@ -246,12 +247,12 @@ def _in_fortran(formula: TimeFormula, polys: list[Poly]) -> str:
     lines += [f"pure function time_s({name}_) result(t)", "  implicit none", f"  integer, intent(in) :: {name}_"]
     lines += [f"  double precision :: t, {name}", f"  {name} = dble({name}_)"]
     for number, each in enumerate(polys):
-        text = _continued(spelled(each, "fortran"))
+        text = continued(spelled(each, "fortran"))
         lines.append(f"  t = {text}" if not number else f"  t = max(t, {text})")
     return "\n".join([*lines, "end function time_s"]) + "\n"
 
 
-def _continued(text: str) -> str:
+def continued(text: str) -> str:
     """A sum over several lines of free form, a term on each."""
     result, depth = "", 0
     for word in text.split(" "):

@@ -15,6 +15,7 @@ from esp.explore.scaling import Scaling
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
 from esp.inspect.formula import TimeFormula
+from esp.inspect.scaling_formula import ScalingFormula
 from esp.output.advise import advice_text
 from esp.output.advise_data import advice_rows
 from esp.output.compare import comparison_rows, comparison_text
@@ -25,6 +26,7 @@ from esp.output.notebook import page_of
 from esp.output.numbers import plural, seconds
 from esp.output.profile import profile
 from esp.output.scaling import scaling_rows, scaling_text
+from esp.output.scaling_formula import scaling_formula_rows, scaling_formula_text
 from esp.output.screen import Screen, paragraph
 from esp.output.sweep import sweep_rows, sweep_text
 from esp.output.whatif import what_if_rows, what_if_text
@@ -82,7 +84,7 @@ def _warnings(result: object, screen: Screen) -> str:
     match result:
         case WhatIf():
             found = result.base.warnings
-        case TimeFormula():
+        case TimeFormula() | ScalingFormula():
             found = result.prediction.warnings
         case Prediction() | Comparison() | Sweep() | Advice() | Scaling():
             found = result.warnings
@@ -127,6 +129,8 @@ def brief(result: object) -> str:
             told.append(f"best {where} {seconds(best.time_s)}" if complete else "incomplete")
         case TimeFormula():
             told = [_name(result.prediction.file), _machine(result.prediction), f"{result.parameter} free"]
+        case ScalingFormula():
+            told = [_name(result.prediction.file), _machine(result.prediction), f"{result.names.size} and p free"]
         case Scaling():
             told = [_name(result.file), result.system, f"{result.parameter} free"]
             told += [f"psi({result.runs[0].processors},{each.processors}) {each.psi:.3g}" for each in result.runs[-1:]]
@@ -162,6 +166,8 @@ def rows(result: object) -> list[dict[str, Any]]:
             return advice_rows(result)
         case TimeFormula():
             return formula_rows(result)
+        case ScalingFormula():
+            return scaling_formula_rows(result)
         case Scaling():
             return scaling_rows(result)
         case _:
@@ -181,7 +187,7 @@ def picture(result: object, kind: str = "") -> "ResultPicture":
     from esp.output.plots.picture import ResultPicture
     from esp.output.plots.style import need_matplotlib, styled
 
-    if isinstance(result, TimeFormula):
+    if isinstance(result, TimeFormula | ScalingFormula):
         raise UsageError("a formula is not drawn.", where="plot", hint="evaluate() gives the time of each size.")
     if isinstance(result, Scaling):
         raise UsageError("a scalability is not drawn.", where="plot", hint="rows() has the size of each system.")
@@ -256,6 +262,8 @@ def _shown(result: object, screen: Screen) -> str:
             return advice_text(result, screen)
         case TimeFormula():
             return formula_text(result, screen)
+        case ScalingFormula():
+            return scaling_formula_text(result, screen)
         case Scaling():
             return scaling_text(result, screen)
         case _:

@@ -1,6 +1,6 @@
-"""Expressions at many values of the parameter at once."""
+"""Expressions at many values of their names at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 import numpy as np
@@ -14,13 +14,14 @@ BLOCK = 8192
 """Values that are evaluated together: what is computed on the way stays in the cache of the processor."""
 
 
-def largest_at(polys: Sequence[Poly], name: str, values: Array) -> Array:
-    """The largest of some expressions in one name, for each of its values (N,)."""
-    found = np.zeros(values.shape)
-    for start in range(0, values.size, BLOCK):
-        part = values[start : start + BLOCK]
+def largest_at(polys: Sequence[Poly], values: Mapping[str, Array]) -> Array:
+    """The largest of some expressions, for each of N values (N,) of their names."""
+    size = next(iter(values.values())).size
+    found = np.zeros(size)
+    for start in range(0, size, BLOCK):
+        part = {name: each[start : start + BLOCK] for name, each in values.items()}
         known: dict[Poly | Atom, Array] = {}
-        each = [_poly(one, {name: part}, known) for one in dict.fromkeys(polys)]
+        each = [_poly(one, part, known) for one in dict.fromkeys(polys)]
         found[start : start + BLOCK] = reduce(np.maximum, each)
     return found
 

@@ -25,6 +25,7 @@ MORE = {
     "advise": [("advise", *LAPLACE, "--top", "2"), ("advise", "redblack.hpf", "--procs", "4", "--phases")],
     "explain": [("explain", "laplace.hpf:38", *LAPLACE[1:])],
     "formula": [("formula", "lu.hpf", "--procs", "2", "--line", "28")],
+    "formula-procs": [("formula", "lfk03.hpf", "--free", "n,procs")],
     "layout": [("layout", "thomas.hpf", "--procs", "4"), ("layout", "lu.hpf", "--procs", "4")],
     "query": [("query", "called.hpf", "--procs", "2", "--by", "line", "--partial")],
     "diff": [
