@@ -77,6 +77,8 @@ API = {
     "Functions": (
         "esp.api.predict",
         *(f"esp.explore.{name}.{name}" for name in ("compare", "whatif", "sweep", "advise")),
+        "esp.formulas.derivation.formula",
+        "esp.formulas.scaling_derivation.scaling_formula",
         "esp.explore.scaling.scalability",
     ),
     "Results": (
@@ -91,6 +93,12 @@ API = {
         "esp.explore.scaling.Scaling",
         "esp.explore.scaling.ScaledRun",
         "esp.explore.scaling_predicted.PredictedRun",
+        "esp.formulas.formula.TimeFormula",
+        "esp.formulas.formula.FormulaTerm",
+        "esp.formulas.formula.FormulaLine",
+        "esp.formulas.formula.Expression",
+        "esp.formulas.formula.Outside",
+        "esp.formulas.scaling_formula.ScalingFormula",
         "esp.shown.Printed",
     ),
     "Parts of a prediction": (

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from esp.errors import EspError, PredictionError, UnreadableFileError, UsageError
     from esp.explore.advise import Advice, advise
     from esp.explore.compare import Comparison, compare
-    from esp.explore.scaling import Scaling, scalability
+    from esp.explore.scaling import scalability
+    from esp.explore.scaling import Scaling
     from esp.explore.sweep import Sweep, sweep
     from esp.explore.whatif import WhatIf, whatif
-    from esp.inspect.derivation import formula
-    from esp.inspect.formula import TimeFormula
-    from esp.inspect.scaling_derivation import scaling_formula
-    from esp.inspect.scaling_formula import ScalingFormula
+    from esp.formulas.derivation import formula
+    from esp.formulas.formula import TimeFormula
+    from esp.formulas.scaling_derivation import scaling_formula
+    from esp.formulas.scaling_formula import ScalingFormula
     from esp.shown import Renderer
     from sag.errors import MachineError
 
@@ -73,10 +74,10 @@ _HOMES = {
     "esp.explore.whatif": ("WhatIf", "whatif"),
     "esp.explore.sweep": ("Sweep", "sweep"),
     "esp.explore.advise": ("Advice", "advise"),
-    "esp.inspect.formula": ("TimeFormula",),
-    "esp.inspect.derivation": ("formula",),
-    "esp.inspect.scaling_derivation": ("scaling_formula",),
-    "esp.inspect.scaling_formula": ("ScalingFormula",),
+    "esp.formulas.formula": ("TimeFormula",),
+    "esp.formulas.derivation": ("formula",),
+    "esp.formulas.scaling_derivation": ("scaling_formula",),
+    "esp.formulas.scaling_formula": ("ScalingFormula",),
     "esp.calling": ("ERRORS",),
     "esp.errors": ("EspError", "PredictionError", "UsageError", "UnreadableFileError"),
     "aag.diagnostics": ("Diagnostic", "SourceError", "UnresolvedError"),

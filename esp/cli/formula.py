@@ -9,8 +9,8 @@ from esp.errors import PredictionError, UsageError
 if TYPE_CHECKING:  # the API brings NumPy, which `esp formula --help` need not wait for
     from esp.api import Request
     from esp.cli.console import Console
-    from esp.inspect.formula import FormulaLine, TimeFormula
-    from esp.inspect.scaling_formula import ScalingFormula
+    from esp.formulas.formula import FormulaLine, TimeFormula
+    from esp.formulas.scaling_formula import ScalingFormula
     from esp.sources import Source
     from sag.unit import System
 
@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     from esp.cli.prompt import with_answers
     from esp.cli.reading import asked_of
-    from esp.inspect.derivation import formula_of
+    from esp.formulas.derivation import formula_of
     from esp.output import formula as output
     from esp.output.cells import rows_as_csv
     from esp.output.json import text_of
@@ -105,7 +105,7 @@ def _in_procs(
     """A formula in the number of processors, too."""
     from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
-    from esp.inspect.scaling_derivation import scaling_formula_of
+    from esp.formulas.scaling_derivation import scaling_formula_of
     from esp.output import scaling_formula as output
     from esp.output.cells import rows_as_csv
     from esp.output.json import text_of

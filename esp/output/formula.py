@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from esp.inspect.formula import TERMS, FormulaLine, FormulaTerm, Outside, TimeFormula, need_sympy
+from esp.formulas.formula import TERMS, FormulaLine, FormulaTerm, Outside, TimeFormula, need_sympy
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import grid, source_text
 from esp.output.numbers import plural, seconds, significant

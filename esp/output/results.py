@@ -14,8 +14,8 @@ from esp.explore.interval import cheap, interval_of
 from esp.explore.scaling import Scaling
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
-from esp.inspect.formula import TimeFormula
-from esp.inspect.scaling_formula import ScalingFormula
+from esp.formulas.formula import TimeFormula
+from esp.formulas.scaling_formula import ScalingFormula
 from esp.output.advise import advice_text
 from esp.output.advise_data import advice_rows
 from esp.output.compare import comparison_rows, comparison_text

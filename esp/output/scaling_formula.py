@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from esp.inspect.formula import TERMS, FormulaLine, FormulaTerm, need_sympy
-from esp.inspect.scaling_formula import ScalingFormula
+from esp.formulas.formula import TERMS, FormulaLine, FormulaTerm, need_sympy
+from esp.formulas.scaling_formula import ScalingFormula
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import source_text
 from esp.output.formula import Form, continued, outside_text, precise, term_json

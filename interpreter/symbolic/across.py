@@ -37,7 +37,7 @@ STAGES = 2
 """The highest power of log2 p."""
 
 
-class Names(Struct, frozen=True):
+class ScaleNames(Struct, frozen=True):
     """What expressions are made of.
 
     Attributes:
@@ -72,13 +72,13 @@ class Names(Struct, frozen=True):
         }
 
 
-def names_for(size: str, rank: int) -> Names:
-    """Names that differ from that of the size."""
+def names_for(size: str, rank: int) -> ScaleNames:
+    """ScaleNames that differ from that of the size."""
 
     def other(text: str) -> str:
         return f"{text}_" if text == size else text
 
-    return Names(size, other("p"), other("p" if rank == 1 else "q"), other("b"), other("s"), other("u"), rank)
+    return ScaleNames(size, other("p"), other("p" if rank == 1 else "q"), other("b"), other("s"), other("u"), rank)
 
 
 class ScaleSample(Struct, frozen=True):
@@ -97,7 +97,7 @@ class _Place(Struct, frozen=True):
     stages: int
 
 
-def across(keys: Sequence[Key], samples: Sequence[ScaleSample], names: Names) -> dict[Key, Poly | None]:
+def across(keys: Sequence[Key], samples: Sequence[ScaleSample], names: ScaleNames) -> dict[Key, Poly | None]:
     """The closed form of each count; None: there is none."""
     grids: dict[_Place, list[ScaleSample]] = {}
     for each in samples:
@@ -120,12 +120,12 @@ def _exact(values: Sequence[float]) -> tuple[Fraction, ...] | None:
 
 
 def _closed(
-    sizes: Mapping[_Place, Sequence[int]], table: Mapping[_Place, tuple[Fraction, ...] | None], names: Names
+    sizes: Mapping[_Place, Sequence[int]], table: Mapping[_Place, tuple[Fraction, ...] | None], names: ScaleNames
 ) -> Poly | None:
     """An expression that has some values at some sizes on some grids."""
     lines: dict[_Place, list[Fraction]] = {}
     for place, values in table.items():
-        line = None if values is None else _polynomial(sizes[place], values)
+        line = None if values is None else polynomial_through(sizes[place], values)
         if line is None:
             return None
         lines[place] = line
@@ -140,7 +140,7 @@ def _closed(
     return result
 
 
-def _polynomial(sizes: Sequence[int], values: Sequence[Fraction]) -> list[Fraction] | None:
+def polynomial_through(sizes: Sequence[int], values: Sequence[Fraction]) -> list[Fraction] | None:
     """The coefficients of the polynomial of the least degree with some values; None: too few are left to check it."""
     for degree in range(len(sizes) - CHECKS):
         line = _solved(
@@ -155,7 +155,7 @@ def _polynomial(sizes: Sequence[int], values: Sequence[Fraction]) -> list[Fracti
     return None
 
 
-def _in_extent(degree: int, values: Mapping[_Place, Fraction], names: Names) -> Poly | None:
+def _in_extent(degree: int, values: Mapping[_Place, Fraction], names: ScaleNames) -> Poly | None:
     """n^degree times the sum of fewest powers of q and log2 p that has some values."""
     if not any(values.values()):
         return ZERO
@@ -187,7 +187,7 @@ def _choices(degree: int, most: int) -> Iterator[tuple[tuple[int, int], ...]]:
         yield from combinations(every, count)
 
 
-def _product(degree: int, power: int, stages: int, names: Names) -> Poly:
+def _product(degree: int, power: int, stages: int, names: ScaleNames) -> Poly:
     """n^degree q^power s^stages; a share of the cells is a power of b."""
     cells = min(degree, max(-power, 0))
     factors = {

@@ -20,7 +20,7 @@ LAZY = (
     "esp/__init__.py",
     "esp/cli/",
     "esp/explore/workers.py",
-    "esp/inspect/formula.py",
+    "esp/formulas/formula.py",
     "esp/output/",
     "esp/tui/",
     "aag/source/read.py",

@@ -88,7 +88,7 @@ def test_text_multiplies_out(formula):
 
 
 def test_forms_of_sympy_name_the_extra(monkeypatch, capsys):
-    monkeypatch.setattr("esp.inspect.formula.find_spec", lambda _: None)
+    monkeypatch.setattr("esp.formulas.formula.find_spec", lambda _: None)
     assert main(["formula", "lfk01.hpf", "--procs", "2", "--as", "latex"]) == 1
     assert "pip install 'esp-hpf[model]'" in " ".join(capsys.readouterr().err.split())
     assert main(["formula", "lfk01.hpf", "--procs", "2", "--as", "python"]) == 0

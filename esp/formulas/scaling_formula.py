@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from esp import api
 from esp.errors import UsageError
-from esp.inspect.formula import Expression, FormulaLine, FormulaTerm, Outside
+from esp.formulas.formula import Expression, FormulaLine, FormulaTerm, Outside
 from esp.shown import Printed
-from interpreter.symbolic.across import Names
+from interpreter.symbolic.across import ScaleNames
 from interpreter.symbolic.numeric import largest_at
 from interpreter.symbolic.polynomial import Poly, weighted
 
@@ -43,7 +43,7 @@ class ScalingFormula(Printed, Struct, frozen=True, kw_only=True):
     """
 
     prediction: api.Prediction
-    names: Names
+    names: ScaleNames
     given: tuple[int, int]
     size: int
     procs: int

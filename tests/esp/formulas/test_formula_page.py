@@ -1,13 +1,13 @@
 """docs/formula.md shows what its commands print.
 
-`ESP_UPDATE_GOLDEN=1 pytest tests/esp/inspect/test_formula_page.py` writes the outputs anew, for a look at `git diff`.
+`ESP_UPDATE_GOLDEN=1 pytest tests/esp/formulas/test_formula_page.py` writes the outputs anew, for a look at `git diff`.
 """
 
 import os
 import re
 import shlex
 
-from esp.inspect.formula import TERMS
+from esp.formulas.formula import TERMS
 
 BLOCK = re.compile(r"^```console\n\$ (?P<command>.+)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 

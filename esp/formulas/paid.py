@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from esp import api
-from esp.inspect.formula import TERMS, Expression, FormulaTerm, Outside, term_of
-from esp.inspect.trials import Trials
+from esp.formulas.formula import TERMS, Expression, FormulaTerm, Outside, term_of
+from esp.formulas.trials import Trials
 from interpreter.counts import Paid
 from interpreter.result import Result
-from interpreter.symbolic.across import Names
+from interpreter.symbolic.across import ScaleNames
 from interpreter.symbolic.counting import counts_by_key
 from interpreter.symbolic.polynomial import Poly, poly
 from interpreter.symbolic.sampled import Key
@@ -20,7 +20,7 @@ UNSEEN_S = 1e-12
 
 
 def terms_of(
-    trials: Trials, counts: Mapping[Key, Sequence[Poly]], slowest: int, names: Names | None = None
+    trials: Trials, counts: Mapping[Key, Sequence[Poly]], slowest: int, names: ScaleNames | None = None
 ) -> tuple[FormulaTerm, ...]:
     """What some AAUs pay together; `counts` of each processor, `slowest` the number of the one that is shown."""
     figures = figures_of(trials.machine)

@@ -12,9 +12,9 @@ from aag.ir.units import Form
 from esp import api
 from esp.calling import in_python
 from esp.errors import UsageError
-from esp.inspect.formula import FormulaLine, TimeFormula
-from esp.inspect.paid import outside_of, terms_of
-from esp.inspect.trials import Trials, trials_of
+from esp.formulas.formula import FormulaLine, TimeFormula
+from esp.formulas.paid import outside_of, terms_of
+from esp.formulas.trials import Trials, trials_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
 from interpreter.counts import Prices

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from esp import api
 from esp.errors import PredictionError, UsageError
 from esp.shown import Printed
-from interpreter.symbolic.across import Names
+from interpreter.symbolic.across import ScaleNames
 from interpreter.symbolic.facts import Facts
 from interpreter.symbolic.numeric import largest_at
 from interpreter.symbolic.polynomial import Poly, poly, weighted
@@ -64,7 +64,7 @@ class Expression(Struct, frozen=True):
 
     poly: Poly
     parameter: str
-    names: Names | None = None
+    names: ScaleNames | None = None
 
     def __str__(self) -> str:
         return spelled(self.poly, "text")
@@ -146,7 +146,7 @@ class FormulaLine(Struct, frozen=True, kw_only=True):
     origin: Origin
     terms: tuple[FormulaTerm, ...]
 
-    def time(self, parameter: str, names: Names | None = None) -> Expression:
+    def time(self, parameter: str, names: ScaleNames | None = None) -> Expression:
         """Seconds of the slowest processor."""
         return Expression(_seconds(self.terms, [each.count.poly for each in self.terms]), parameter, names)
 

@@ -8,7 +8,7 @@ import pytest
 
 import esp
 from esp.cli.main import main
-from esp.inspect.scaling_derivation import WORDS
+from esp.formulas.scaling_derivation import WORDS
 from esp.output.scaling_formula import scaling_formula_code, scaling_formula_json, scaling_formula_rows
 
 PROGRAMS = ["lfk03.hpf", "laplace_bb.hpf", "matmul.hpf"]

@@ -15,13 +15,13 @@ from aag.ir.units import Form
 from esp import api
 from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
-from esp.inspect.formula import FormulaLine
-from esp.inspect.paid import outside_of, terms_of
-from esp.inspect.scaling_formula import ScalingFormula
-from esp.inspect.trials import Trials, trials_of
+from esp.formulas.formula import FormulaLine
+from esp.formulas.paid import outside_of, terms_of
+from esp.formulas.scaling_formula import ScalingFormula
+from esp.formulas.trials import Trials, trials_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
-from interpreter.symbolic.across import Names, ScaleSample, across, names_for
+from interpreter.symbolic.across import ScaleNames, ScaleSample, across, names_for
 from interpreter.symbolic.counting import CELLS, WIDE
 from interpreter.symbolic.polynomial import Poly
 from interpreter.symbolic.sampled import CountSample, Key
@@ -168,7 +168,7 @@ class _Maker(Struct, frozen=True):
                 found = other if len(other.missing) < len(found.missing) else found
         return self.formula(found, names, (size, layouts.procs))
 
-    def solved(self, names: Names, plan: _Plan, wanted: Mapping[int, int]) -> "_Solved":
+    def solved(self, names: ScaleNames, plan: _Plan, wanted: Mapping[int, int]) -> "_Solved":
         """Counts as expressions."""
         plan, points = self.points(plan, wanted)
         keys = list(dict.fromkeys(key for each in points for key in each.sample.counts))
@@ -241,7 +241,7 @@ class _Maker(Struct, frozen=True):
         """Counts at a point."""
         return ScaleSample(point.size, point.extent, point.extent**rank, counts)
 
-    def messages(self, points: Sequence[_Point], names: Names) -> dict[int, Poly | None]:
+    def messages(self, points: Sequence[_Point], names: ScaleNames) -> dict[int, Poly | None]:
         """Bytes of the largest message of each communication, as expressions."""
 
         def key(aau: int) -> Key:
@@ -254,7 +254,7 @@ class _Maker(Struct, frozen=True):
         found = across([key(aau) for aau in points[0].sample.messages], samples, names)
         return {aau: each for (aau, _, _), each in found.items()}
 
-    def formula(self, found: "_Solved", names: Names, given: tuple[int, int]) -> ScalingFormula:
+    def formula(self, found: "_Solved", names: ScaleNames, given: tuple[int, int]) -> ScalingFormula:
         """The result."""
         plan = found.plan
         extent = _nearest(given[1], names.rank, plan.extents[0])
@@ -305,7 +305,7 @@ class _Maker(Struct, frozen=True):
             ranges=self.ranges(found.points[0].sample),
         )
 
-    def short(self, found: "_Solved", point: _Point, names: Names) -> float:
+    def short(self, found: "_Solved", point: _Point, names: ScaleNames) -> float:
         """What the slowest processor pays more than the expressions say, in relation to it."""
         figures = figures_of(self.trials.machine)
         procs = point.extent**names.rank
@@ -356,12 +356,12 @@ def _nearest(procs: int, rank: int, least: int) -> int:
     return max(least, int(2 ** round(log2(max(1, procs)) / rank)))
 
 
-def _at(names: Names, size: int, procs: int) -> dict[str, float]:
+def _at(names: ScaleNames, size: int, procs: int) -> dict[str, float]:
     found = names.values(np.array([float(size)]), np.array([float(procs)]))
     return {name: float(each[0]) for name, each in found.items()}
 
 
-def _agree(point: _Point, key: Key, polys: Sequence[Poly], names: Names) -> bool:
+def _agree(point: _Point, key: Key, polys: Sequence[Poly], names: ScaleNames) -> bool:
     """Whether expressions have the counts of the engine: those of each place, or of the mean."""
     procs = point.extent**names.rank
     values = _at(names, point.size, procs)
