@@ -79,7 +79,7 @@ API = {
         *(f"esp.explore.{name}.{name}" for name in ("compare", "whatif", "sweep", "advise")),
         "esp.formulas.derivation.formula",
         "esp.formulas.scaling_derivation.scaling_formula",
-        "esp.explore.scaling.scalability",
+        "esp.explore.scalability.scalability",
     ),
     "Results": (
         "esp.prediction.Prediction",

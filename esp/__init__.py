@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from esp.errors import EspError, PredictionError, UnreadableFileError, UsageError
     from esp.explore.advise import Advice, advise
     from esp.explore.compare import Comparison, compare
-    from esp.explore.scaling import scalability
+    from esp.explore.scalability import scalability
     from esp.explore.scaling import Scaling
     from esp.explore.sweep import Sweep, sweep
     from esp.explore.whatif import WhatIf, whatif
@@ -70,7 +70,8 @@ __all__ = [
 _HOMES = {
     "esp.api": ("Prediction", "predict", "read_source"),
     "esp.explore.compare": ("Comparison", "compare"),
-    "esp.explore.scaling": ("Scaling", "scalability"),
+    "esp.explore.scaling": ("Scaling",),
+    "esp.explore.scalability": ("scalability",),
     "esp.explore.whatif": ("WhatIf", "whatif"),
     "esp.explore.sweep": ("Sweep", "sweep"),
     "esp.explore.advise": ("Advice", "advise"),

@@ -3,9 +3,14 @@
 import argparse
 import re
 import time
+from typing import TYPE_CHECKING
 
 from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, procs_of
 from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp scalability --help` need not wait for
+    from esp.api import Request
+    from esp.explore.scaling import Scaling
 
 USAGE = "esp scalability PROG --procs P,... [options]"
 
@@ -16,6 +21,7 @@ examples:
   esp scalability gauss.hpf --procs 2..16 --speed 2Mflop/s
   esp scalability matmul.hpf --procs 1,2,4 --work '2*n**3' --csv
   esp scalability laplace_bx.hpf --procs 1,2,4,8 --set n=128 --timed
+  esp scalability laplace_bb.hpf --procs 16,1024,65536 --by formula
 
 Isospeed scalability (X.-H. Sun and J. Zhu, docs/scalability.md): the smallest size
 that keeps the average speed of a processor, also at the sizes after it, on each
@@ -42,6 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--work", metavar="FLOPS", default="", help=work)
     tol = "how near the speed must be at the size by equation 2: a share of it (default: 1%%)"
     group.add_argument("--tol", metavar="SHARE", default="1%", help=tol)
+    by = "times by predictions, or by the formula in size and processors, for very many (default: %(default)s)"
+    group.add_argument("--by", choices=("predictions", "formula"), default="predictions", help=by)
     add_timed(parser)
     add_forms(parser, "docs/json_other.md")
     add_output(parser)
@@ -94,29 +102,32 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("several numbers of processors are needed.", hint="Write --procs 1,2,4,8.")
     speed = None if options.speed is None else speed_of(options.speed)
     tol = share_of(options.tol)
+    if options.by == "formula" and options.timed:
+        raise UsageError("a formula has the time of the whole program.", where="--timed", hint="Leave it out.")
     from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
     from esp.cli.reading import asked_of
     from esp.explore.scaling import scaled
+    from esp.explore.scaling_by_formula import scaled_by_formula
     from esp.output import scaling as output
 
     source, system, request = asked_of(options, procs[0])
+    size: str = options.size
     with ProgressLine(console) as shown:
-        progress = shown.sizes if shown else None
-        found, _ = with_answers(
-            lambda asked: scaled(
-                source,
-                system,
-                asked,
-                procs,
-                speed=speed,
-                size=options.size,
-                work=options.work,
-                tol=tol,
-                progress=progress,
-            ),
-            request,
-        )
+
+        def by_predictions(asked: "Request") -> "Scaling":
+            progress = shown.sizes if shown else None
+            return scaled(
+                source, system, asked, procs, speed=speed, size=size, work=options.work, tol=tol, progress=progress
+            )
+
+        def by_formula(asked: "Request") -> "Scaling":
+            progress = shown.counted if shown else None
+            return scaled_by_formula(
+                source, system, asked, procs, speed=speed, size=size, work=options.work, progress=progress
+            )
+
+        found, _ = with_answers(by_formula if options.by == "formula" else by_predictions, request)
     console.warn(found.warnings, source.program.lines)
     if options.json:
         console.deliver(output.scaling_json(found))

@@ -7,24 +7,18 @@ that follows from Equation 2 (docs/scalability.md).
 from collections.abc import Sequence
 from functools import partial
 from math import ceil, isfinite
-from os import PathLike
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.ir.units import Form
-from esp import arguments
-from esp.api import Request, Source, load_machine, lower_source
-from esp.calling import in_python
+from esp.api import Request, Source, lower_source
 from esp.errors import PredictionError, UsageError
 from esp.explore.choices import distributed_by
 from esp.explore.scaling_predicted import PredictedRun, predicted_run, rate_of
 from esp.explore.sized import Progress, SizedPredictions
 from esp.explore.sizes import size_name
-from esp.request import requested
 from esp.shown import Printed
-from esp.sources import Name, read_source
 from interpreter.scalability import isospeed
 from interpreter.scalability.search import smallest_lasting
 from sag.unit import System
@@ -52,8 +46,8 @@ class ScaledRun(Struct, frozen=True, kw_only=True):
     """Scalability from the number before."""
     scaled_time_s: float
     """The time by Equation 4, from the time of the first run and psi."""
-    fits: bool
-    """Whether data and copies fit in the memory of a node."""
+    fits: bool | None
+    """Whether data and copies fit in the memory of a node; None: that is not known."""
     predicted: PredictedRun | None
     """The size by Equation 2; None where it gives none."""
 
@@ -69,69 +63,17 @@ class Scaling(Printed, Struct, frozen=True, kw_only=True):
     """The average speed that is kept, flop/s for each processor."""
     work: str
     """Whose flops are the work."""
-    rate: float
-    """Tau: seconds for each flop on one processor, as in Equation 2."""
-    tol: float
-    """The share of the speed by which the speed at a size by Equation 2 may differ."""
+    rate: float | None
+    """Tau: seconds for each flop on one processor, as in Equation 2; None: by a formula."""
+    tol: float | None
+    """The share of the speed by which the speed at a size by Equation 2 may differ; None: by a formula."""
     runs: tuple[ScaledRun, ...]
     missing: tuple[int, ...]
     """Numbers of processors for which no size up to `most` keeps the speed."""
     most: int
+    by: str = "predictions"
+    """What gives the times: ``predictions``, or the ``formula`` in size and processors."""
     warnings: tuple[Any, ...] = ()
-
-
-@in_python
-def scalability(
-    source: Name | Source,
-    system: str | PathLike[str] = "ipsc860",
-    procs: int | Sequence[int] = (1, 2, 4, 8),
-    *,
-    speed: float | None = None,
-    size: str = "",
-    work: str = "",
-    tol: float = TOLERANCE,
-    form: Form | None = None,
-    cost: str | Sequence[str] | None = None,
-    **options: Any,
-) -> Scaling:
-    """Find the sizes that keep the average speed of a processor as the system grows (isospeed scalability).
-
-    Args:
-        source: as for `esp.predict`.
-        system: as for `esp.predict`.
-        procs: numbers of processors, ascending.
-        speed: flop/s for each processor; by default the speed on the first number at the size of the program.
-        size: the PARAMETER to vary; by default the one that sizes the distributed arrays.
-        work: the flops of the best sequential program, such as ``"2*n**3"``; by default those of this program on one
-            processor.
-        tol: the share of the speed by which the speed at a size by Equation 2 may differ.
-        form: as for `esp.predict`.
-        cost: as for `esp.predict`.
-        **options: all other options of `esp.predict`, each with one value, without a grid.
-
-    Examples:
-        >>> import esp
-        >>> found = esp.scalability("pi.hpf", procs=[2, 4], n=500)
-        >>> [(each.processors, each.size) for each in found.runs]
-        [(2, 500), (4, 1019)]
-        >>> round(found.runs[1].psi, 3), found.runs[1].predicted.size
-        (0.982, 1015)
-
-    Raises:
-        TypeError: an argument is unknown to esp and to the program.
-        UsageError: an argument does not fit the program.
-        PredictionError: no work is done, or a prediction is incomplete.
-        esp.SourceError: the program or its values prevent a prediction.
-        esp.MachineError: the machine prevents it.
-        esp.EspError: a file or an argument prevents it.
-    """
-    given = (procs,) if isinstance(procs, int) else procs
-    numbers = [number for each in given if (number := arguments.processors(each)) is not None]
-    if not 0 < tol < 1:
-        raise UsageError(f"{tol!r} is not a share of the speed.", where="--tol", hint="Give one between 0 and 1.")
-    request = requested(None, **options)
-    read = read_source(source, form=form, cost=cost)
-    return scaled(read, load_machine(system), request, numbers, speed=speed, size=size, work=work, tol=tol)
 
 
 def scaled(
@@ -166,25 +108,10 @@ def scaled(
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
         sag.errors.MachineError: the machine does.
     """
-    if list(procs) != sorted(set(procs)) or not procs:
-        raise UsageError("the numbers of processors must rise.", where="--procs", hint="Write 1,2,4,8 or 1..64.")
-    if request.grid is not None:
-        raise UsageError("a grid is for one number of processors.", where="--grid", hint="Leave it out.")
-    request = replace(request, procs=procs[0])
-    stages = lower_source(source, system, request)
-    constants = stages.node_program.layouts.constants
-    name = size_name(source.program, constants, distributed_by(source, system, request), size)
-    if name is None:
-        raise UsageError("no PARAMETER sizes the distributed arrays.", where="--size", hint="Name it: --size n.")
-    current = constants[name]
-    assert isinstance(current, int)  # so `size_name` promises
+    request, name, current = subject(source, system, request, procs, size)
     tries = SizedPredictions(source, system, request, name, work, progress)
     kept = speed if speed is not None else tries.speed(procs[0], current)
-    if work and not tries.work(current) > 0:
-        wrong = f"{work} is {tries.work(current):g} at {name} = {current}, no number of flops."
-        raise UsageError(wrong, where="--work", hint="Write one above 0, such as 2*n**3.")
-    if not isfinite(kept) or kept <= 0 or not tries.work(current) > 0:
-        raise PredictionError("there are no floating-point operations, and so no speed to keep: give --work.")
+    check_work(tries.work(current), kept, work, f"{name} = {current}")
     rate = rate_of(tries, (current, 2 * current))
     most = GROWTH * max(current, 1) * (procs[-1] // procs[0])
     runs: list[ScaledRun] = []
@@ -212,6 +139,44 @@ def scaled(
         most=most,
         warnings=tries.warnings,
     )
+
+
+def subject(
+    source: Source, system: System, request: Request, procs: Sequence[int], size: str
+) -> tuple[Request, str, int]:
+    """What is asked for on the first number of processors, the PARAMETER that is the size, and its value.
+
+    Raises:
+        UsageError: an argument does not fit the program.
+        aag.diagnostics.SourceError: the program or its values prevent a prediction.
+    """
+    if list(procs) != sorted(set(procs)) or not procs:
+        raise UsageError("the numbers of processors must rise.", where="--procs", hint="Write 1,2,4,8 or 1..64.")
+    if request.grid is not None:
+        raise UsageError("a grid is for one number of processors.", where="--grid", hint="Leave it out.")
+    request = replace(request, procs=procs[0])
+    stages = lower_source(source, system, request)
+    constants = stages.node_program.layouts.constants
+    name = size_name(source.program, constants, distributed_by(source, system, request), size)
+    if name is None:
+        raise UsageError("no PARAMETER sizes the distributed arrays.", where="--size", hint="Name it: --size n.")
+    current = constants[name]
+    assert isinstance(current, int)  # so `size_name` promises
+    return request, name, current
+
+
+def check_work(done: float, speed: float, work: str, where: str) -> None:
+    """Find out whether there is a speed to keep; `work`: the formula of the work that is `done`, if one is given.
+
+    Raises:
+        UsageError: the given work is no number of flops.
+        PredictionError: no work is done.
+    """
+    if work and not done > 0:
+        wrong = f"{work} is {done:g} at {where}, no number of flops."
+        raise UsageError(wrong, where="--work", hint="Write one above 0, such as 2*n**3.")
+    if not isfinite(speed) or speed <= 0 or not done > 0:
+        raise PredictionError("there are no floating-point operations, and so no speed to keep: give --work.")
 
 
 def _run(

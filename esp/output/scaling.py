@@ -45,10 +45,10 @@ def scaling_text(found: Scaling, screen: Screen) -> str:
                 seconds(each.time_s),
                 significant(each.work),
                 flop_rate(each.speed),
-                f"{each.psi:.4f}",
-                f"{each.step:.4f}",
+                _psi(each.psi),
+                _psi(each.step),
                 seconds(each.scaled_time_s),
-                "" if each.fits else "does not fit",
+                "does not fit" if each.fits is False else "",
             )
         )
         for each in found.runs
@@ -56,15 +56,25 @@ def scaling_text(found: Scaling, screen: Screen) -> str:
     head = screen.paint("strong", flow([found.file, found.system, f"{name} free"], screen.columns))
     blocks = [f"{head}\n{fill(_sentence(found), screen.columns)}"]
     if rows:
-        blocks += [table(columns, rows, screen), _by_overhead(found, screen)]
+        blocks.append(table(columns, rows, screen))
+        blocks += [] if found.by == "formula" else [_by_overhead(found, screen)]
     notes = [paragraph("speed", f"{flop_rate(found.speed)} for each processor", screen.columns)]
     notes.append(paragraph("work", f"the flops of {found.work}", screen.columns))
-    text = f"{flop_rate(1 / found.rate)} on one processor; eq. 2 within {100 * found.tol:.3g}% of the speed"
-    notes.append(paragraph("1/tau", text, screen.columns))
+    if found.rate is not None and found.tol is not None:
+        text = f"{flop_rate(1 / found.rate)} on one processor; eq. 2 within {100 * found.tol:.3g}% of the speed"
+        notes.append(paragraph("1/tau", text, screen.columns))
+    else:
+        text = "by a formula, without waiting and cache misses; sizes are those for which it is exact"
+        notes.append(paragraph("times", text, screen.columns))
     if found.missing:
         text = f"on {listed([str(each) for each in found.missing])} no {name} up to {found.most:,} keeps the speed"
         notes.append(paragraph("never", text, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
+
+
+def _psi(value: float) -> str:
+    """A scalability with four decimals, or with two digits where it is small."""
+    return f"{value:.4f}" if value >= 0.01 else f"{value:.2g}"
 
 
 def _by_overhead(found: Scaling, screen: Screen) -> str:
@@ -92,7 +102,7 @@ def _by_overhead(found: Scaling, screen: Screen) -> str:
                     f"{one.size:,}",
                     seconds(one.overhead_s),
                     flop_rate(one.speed),
-                    f"{one.psi:.4f}",
+                    _psi(one.psi),
                     str(one.predictions),
                     beyond,
                 )
@@ -160,6 +170,7 @@ def scaling_json(found: Scaling) -> str:
         "work": found.work,
         "rate": found.rate,
         "tol": found.tol,
+        "by": found.by,
         "most": found.most,
         "runs": scaling_rows(found),
         "missing": list(found.missing),
