@@ -27,6 +27,7 @@ TABLES = {
             "check",
             "reproduce",
             "scalability",
+            "balance",
             "system show",
             "system fit",
         )

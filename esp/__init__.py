@@ -6,8 +6,9 @@ graph (AAG), `sag` the machine to a system abstraction graph (SAG), and `interpr
 
 `esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
 predicts all combinations of values given as lists, `esp.advise` searches for the best mapping, `esp.formula`
-gives the time as a formula in the size, and `esp.scalability` finds how the size must grow with the system. Their
-results print as text, return rows and display in notebooks. `esp.ERRORS` are the exceptions that they raise.
+gives the time as a formula in the size, `esp.scalability` finds how the size must grow with the system, and
+`esp.balance` finds which start-ups keep the processors busy. Their results print as text, return rows and display in
+notebooks. `esp.ERRORS` are the exceptions that they raise.
 
 The functions of the API are attributes of this package. They are loaded on first use, so that `import esp` and
 the start of the command are fast.
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from esp.explore.scaling import Scaling, scalability
     from esp.explore.sweep import Sweep, sweep
     from esp.explore.whatif import WhatIf, whatif
+    from esp.inspect.balance.analysis import balance
+    from esp.inspect.balance.records import Balance
     from esp.inspect.derivation import formula
     from esp.inspect.formula import TimeFormula
     from esp.shown import Renderer
@@ -42,6 +45,7 @@ __all__ = [
     "advise",
     "formula",
     "scalability",
+    "balance",
     "read_source",
     "Prediction",
     "Comparison",
@@ -50,6 +54,7 @@ __all__ = [
     "Advice",
     "TimeFormula",
     "Scaling",
+    "Balance",
     "Diagnostic",
     "ERRORS",
     "EspError",
@@ -69,6 +74,8 @@ _HOMES = {
     "esp.explore.whatif": ("WhatIf", "whatif"),
     "esp.explore.sweep": ("Sweep", "sweep"),
     "esp.explore.advise": ("Advice", "advise"),
+    "esp.inspect.balance.analysis": ("balance",),
+    "esp.inspect.balance.records": ("Balance",),
     "esp.inspect.formula": ("TimeFormula",),
     "esp.inspect.derivation": ("formula",),
     "esp.calling": ("ERRORS",),

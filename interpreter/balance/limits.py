@@ -9,10 +9,10 @@ for every X(p). Theorem 3.1 is the case u = 1/2, X(p) = X_c.
 
 from math import copysign, inf
 
-from interpreter.balance.model import Costs, Work, startups_on, time_on_one, utilisation
+from interpreter.balance.model import Costs, Workload, startups_on, time_on_one, utilisation
 
 
-def largest_startup(work: Work, costs: Costs, processors: float, least: float) -> float:
+def largest_startup(work: Workload, costs: Costs, processors: float, least: float) -> float:
     """The largest C_c with which so many processors have a utilisation of at least `least`.
 
     Returns:
@@ -29,7 +29,7 @@ def largest_startup(work: Work, costs: Costs, processors: float, least: float) -
     return spare / (processors * startups)
 
 
-def highest_utilisation(work: Work, costs: Costs, processors: float) -> float:
+def highest_utilisation(work: Workload, costs: Costs, processors: float) -> float:
     """u(p) on a machine whose start-ups cost nothing: what sequential work and loops leave.
 
     Raises:
@@ -39,7 +39,7 @@ def highest_utilisation(work: Work, costs: Costs, processors: float) -> float:
     return utilisation(work, free, processors)
 
 
-def grain(work: Work, processors: float) -> float:
+def grain(work: Workload, processors: float) -> float:
     """Operations of each processor for each of its start-ups; infinity without communication.
 
     Raises:
@@ -49,7 +49,7 @@ def grain(work: Work, processors: float) -> float:
     return work.operations / (processors * startups) if startups else inf
 
 
-def least_grain(work: Work, costs: Costs, processors: float, least: float) -> float:
+def least_grain(work: Workload, costs: Costs, processors: float, least: float) -> float:
     """The least grain with which so many processors have a utilisation of at least `least`.
 
     Parallel operations and misses grow together; start-ups, sequential work and loops stay as they are.
@@ -87,7 +87,7 @@ def grain_of(operation: float, startup: float, least: float) -> float:
     return startup / operation * least / (1 - least)
 
 
-def _spare(work: Work, costs: Costs, processors: float, least: float) -> float:
+def _spare(work: Workload, costs: Costs, processors: float, least: float) -> float:
     """The time that all processors together may spend on start-ups.
 
     Raises:

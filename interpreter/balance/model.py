@@ -26,7 +26,7 @@ class Costs(Struct, frozen=True, kw_only=True):
     """C_c: the start-up of a message."""
 
 
-class Work(Struct, frozen=True, kw_only=True):
+class Workload(Struct, frozen=True, kw_only=True):
     """What a program does."""
 
     sequential: float
@@ -46,12 +46,12 @@ class Work(Struct, frozen=True, kw_only=True):
         return self.sequential + self.parallel
 
 
-def time_on_one(work: Work, costs: Costs) -> float:
+def time_on_one(work: Workload, costs: Costs) -> float:
     """T_1: the time of the whole work on one processor, without emulation of virtual processors."""
     return costs.operation * work.operations + costs.miss * work.misses
 
 
-def startups_on(work: Work, processors: float) -> float:
+def startups_on(work: Workload, processors: float) -> float:
     """X(p), and 0 on one processor.
 
     Raises:
@@ -62,7 +62,7 @@ def startups_on(work: Work, processors: float) -> float:
     return 0.0 if processors == 1 else work.startups(processors)
 
 
-def time_on(work: Work, costs: Costs, processors: float) -> float:
+def time_on(work: Workload, costs: Costs, processors: float) -> float:
     """tau(p): the time on so many processors.
 
     Raises:
@@ -73,7 +73,7 @@ def time_on(work: Work, costs: Costs, processors: float) -> float:
     return on_each + divided / processors + costs.startup * startups_on(work, processors)
 
 
-def speedup(work: Work, costs: Costs, processors: float) -> float:
+def speedup(work: Workload, costs: Costs, processors: float) -> float:
     """S(p) = T_1 / tau(p).
 
     Raises:
@@ -85,7 +85,7 @@ def speedup(work: Work, costs: Costs, processors: float) -> float:
     return alone / time_on(work, costs, processors)
 
 
-def utilisation(work: Work, costs: Costs, processors: float) -> float:
+def utilisation(work: Workload, costs: Costs, processors: float) -> float:
     """u(p) = S(p) / p, between 0 and 1.
 
     Raises:

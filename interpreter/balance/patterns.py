@@ -7,7 +7,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 
-class Pattern(Struct, frozen=True):
+class StartupPattern(Struct, frozen=True):
     """Start-ups for one communication: `law` as text and as a function of the number of processors."""
 
     law: str
@@ -26,7 +26,11 @@ def _all(processors: float) -> float:
     return processors
 
 
-PATTERNS: Mapping[str, Pattern] = MappingProxyType(
-    {"neighbours": Pattern("1", _neighbours), "broadcast": Pattern("1 + log2 p", _broadcast), "all": Pattern("p", _all)}
+PATTERNS: Mapping[str, StartupPattern] = MappingProxyType(
+    {
+        "neighbours": StartupPattern("1", _neighbours),
+        "broadcast": StartupPattern("1 + log2 p", _broadcast),
+        "all": StartupPattern("p", _all),
+    }
 )
 """Clement's neighbour communication and broadcast on a hypercube, and one message to or from every processor."""

@@ -25,7 +25,9 @@ def test_the_page(root):
     _run(doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "python.md", None, 0), "python.md")
 
 
-@pytest.mark.parametrize("name", ["predict", "compare", "whatif", "sweep", "advise", "formula", "scalability"])
+@pytest.mark.parametrize(
+    "name", ["predict", "compare", "whatif", "sweep", "advise", "formula", "scalability", "balance"]
+)
 def test_the_docstrings(name):
     (found,) = doctest.DocTestFinder().find(getattr(esp, name), name, globs={})
     _run(found, name)

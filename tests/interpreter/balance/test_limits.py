@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from interpreter.balance.limits import grain, grain_of, highest_utilisation, largest_startup, least_grain
-from interpreter.balance.model import Costs, Work
+from interpreter.balance.model import Costs, Workload
 
 DRAWS = 300
 
@@ -39,7 +39,7 @@ def drawn(rng):
     """Random work, costs, processors and utilisation; start-ups by any law."""
     powers = rng.uniform(0, 5, 4)
     factor, a, b, c = rng.uniform(0.1, 100), *rng.uniform(0, 2, 3)
-    work = Work(
+    work = Workload(
         sequential=float(rng.choice([0, 10 ** powers[0]])),
         parallel=float(100 * 10 ** powers[1]),
         misses=float(rng.choice([0, 10 ** powers[2]])),
@@ -122,15 +122,15 @@ def test_special_cases_that_follow_from_the_theorem():
     for p in (4, 16, 100):
         # Equation 3.1 without memory and loops: X_p must exceed p X_s, exactly (p - 2) X_s
         for parallel, possible in ((100.0 * p, True), (100.0 * (p - 2) - 1, False)):
-            work = Work(sequential=100, parallel=parallel, misses=0, loops=0, startups=lambda _: 1.0)
+            work = Workload(sequential=100, parallel=parallel, misses=0, loops=0, startups=lambda _: 1.0)
             assert (largest_startup(work, costs, p, 0.5) > 0) is possible
         # without sequential work: the grain must be larger than the cost of a communication
-        work = Work(sequential=0, parallel=9000, misses=0, loops=0, startups=lambda _: 5.0)
+        work = Workload(sequential=0, parallel=9000, misses=0, loops=0, startups=lambda _: 5.0)
         assert largest_startup(work, costs, p, 0.5) == pytest.approx(3 * 9000 / (p * 5))
 
 
 def test_a_poor_compiler_and_a_slow_memory_bear_higher_start_ups():
-    work = Work(sequential=0, parallel=9000, misses=100, loops=1, startups=lambda _: 5.0)
+    work = Workload(sequential=0, parallel=9000, misses=100, loops=1, startups=lambda _: 5.0)
     base = Costs(operation=3.0, miss=10.0, startup=0.0)
     least = largest_startup(work, base, 8, 0.5)
     assert largest_startup(work, replace(base, operation=6.0), 8, 0.5) > least
@@ -138,7 +138,7 @@ def test_a_poor_compiler_and_a_slow_memory_bear_higher_start_ups():
 
 
 def test_without_communication():
-    work = Work(sequential=10, parallel=100, misses=0, loops=0, startups=lambda _: 0.0)
+    work = Workload(sequential=10, parallel=100, misses=0, loops=0, startups=lambda _: 0.0)
     costs = Costs(operation=1.0, miss=0.0, startup=1e9)
     assert largest_startup(work, costs, 4, 0.5) == inf
     assert largest_startup(work, costs, 4, 0.95) == -inf
@@ -148,7 +148,7 @@ def test_without_communication():
 
 
 def test_nothing_that_can_grow():
-    work = Work(sequential=10, parallel=0, misses=0, loops=0, startups=lambda _: 1.0)
+    work = Workload(sequential=10, parallel=0, misses=0, loops=0, startups=lambda _: 1.0)
     assert least_grain(work, Costs(operation=1, miss=0, startup=1), 4, 0.5) == inf
 
 
@@ -161,7 +161,7 @@ def test_grain_on_the_machines_of_section_3_4():
 
 @pytest.mark.parametrize("least", [0.0, 1.0, -0.5, 50.0, float("nan")])
 def test_a_utilisation_lies_between_0_and_1(least):
-    work = Work(sequential=0, parallel=100, misses=0, loops=0, startups=lambda _: 1.0)
+    work = Workload(sequential=0, parallel=100, misses=0, loops=0, startups=lambda _: 1.0)
     for limit in (largest_startup, least_grain):
         with pytest.raises(ValueError, match="not a utilisation"):
             limit(work, Costs(operation=1, miss=0, startup=1), 4, least)

@@ -2,12 +2,21 @@
 
 import pytest
 
-from interpreter.balance.model import Costs, Work, deviation, speedup, startups_on, time_on, time_on_one, utilisation
+from interpreter.balance.model import (
+    Costs,
+    Workload,
+    deviation,
+    speedup,
+    startups_on,
+    time_on,
+    time_on_one,
+    utilisation,
+)
 from interpreter.balance.patterns import PATTERNS
 
 
 def work(sequential=0.0, parallel=0.0, misses=0.0, loops=0.0, startups=0.0, pattern="neighbours"):
-    return Work(
+    return Workload(
         sequential=sequential,
         parallel=parallel,
         misses=misses,
