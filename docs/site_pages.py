@@ -78,6 +78,7 @@ API = {
         "esp.api.predict",
         *(f"esp.explore.{name}.{name}" for name in ("compare", "whatif", "sweep", "advise")),
         "esp.explore.scaling.scalability",
+        "esp.inspect.balance.analysis.balance",
     ),
     "Results": (
         "esp.prediction.Prediction",
@@ -91,6 +92,7 @@ API = {
         "esp.explore.scaling.Scaling",
         "esp.explore.scaling.ScaledRun",
         "esp.explore.scaling_predicted.PredictedRun",
+        *(f"esp.inspect.balance.records.{name}" for name in ("Balance", "BalanceRun", "EngineRun", "SweepPoint")),
         "esp.shown.Printed",
     ),
     "Parts of a prediction": (
