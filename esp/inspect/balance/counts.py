@@ -73,7 +73,7 @@ def counts_of(alone: Prediction, together: Prediction, machine: MachineCosts) ->
     """
     flops = sum(alone.counts.flops().values())
     if not flops > 0:
-        hint = "Give the counts instead: esp balance --operations 1e6 --startups 100."
+        hint = "Give counts instead of the program, with --operations and --startups."
         raise PredictionError("there are no floating-point operations, which the model counts.", hint=hint)
     procs = together.processors
     on_all = {(each.name, each.paid): each.mean * procs for each in together.counts.of()}
@@ -143,15 +143,14 @@ def _path(prediction: Prediction, aau: AauMetrics) -> Array:
             row = ("startups", "bytes", "hops").index(kind)
             on_each = _on_each(each, procs)
             found[each.paid][row] += on_each * first(each.figure.seconds)
-            if kind == "startups" and not each.name.endswith("stage_software"):
+            if kind == "startups" and not each.name.endswith(("stage_software", "receive_overhead")):
                 found[each.paid][3] += on_each
     most: Array = np.maximum(*(each.max(axis=1) for each in found.values()))
-    sent: Array = found["sending"].sum(axis=1)
-    if aau.comm is None or aau.comm.pattern not in _TREES or not sent[3]:
+    if aau.comm is None or aau.comm.pattern not in _TREES or not aau.comm.messages:
         return most
     stages = aau.comm.executions * tree_stages(procs, aau.comm.messages / aau.comm.executions)
-    tree: Array = np.maximum(most, stages * sent / sent[3])
-    return tree
+    mean: Array = np.maximum(*(each.sum(axis=1) for each in found.values())) / aau.comm.messages
+    return np.maximum(most, stages * mean)
 
 
 def tree_stages(processors: int, messages: float) -> float:

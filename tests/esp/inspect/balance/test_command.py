@@ -141,7 +141,7 @@ def test_a_program_without_flops_is_refused(esp, tmp_path, monkeypatch):
     code, _, err = esp("balance", "t.hpf", "--procs", "2")
     assert code == 1
     assert "there are no floating-point operations" in words_of(err)
-    assert "esp balance --operations 1e6" in words_of(err)
+    assert "Give counts instead of the program, with --operations and --startups." in words_of(err)
 
 
 def test_python_refuses_alike():

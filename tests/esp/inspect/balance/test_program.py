@@ -157,6 +157,35 @@ end program t
     assert "No start-up is cheap enough for 50%" in " ".join(str(found).split())
 
 
+PIPELINES = {"heat_sub.hpf", "pipeline.hpf", "pt.hpf", "sor.hpf", "thomas.hpf"}
+"""Programs whose processors wait for one another."""
+
+APART = {"lfk02.hpf"}
+"""Programs in which another processor sends most in each communication."""
+
+INTEGER = {"floyd.hpf", "life.hpf", "oddeven.hpf"}
+"""Programs without flops."""
+
+
+@pytest.mark.truth
+def test_in_most_benchmarks_bytes_and_hops_explain_communication_beyond_start_ups(root):
+    for path in sorted((root / "benchmarks_hpf").glob("*.hpf")):
+        if path.name in INTEGER:
+            with pytest.raises(esp.PredictionError, match="no floating-point operations"):
+                esp.balance(path, procs=8)
+            continue
+        (run,) = esp.balance(path, procs=8).runs
+        engine = run.engine
+        waiting = engine.neglected_s["waiting"] / engine.time_s
+        if path.name in PIPELINES:
+            assert waiting > 0.25, path.name
+        elif path.name in APART:
+            assert waiting < -0.1, path.name
+        else:
+            assert abs(waiting) < 0.1, path.name
+        assert engine.model_time_s + sum(engine.neglected_s.values()) == pytest.approx(engine.time_s)
+
+
 @pytest.mark.truth
 def test_the_table_of_the_page(root):
     """docs/balance.md has the speedups of model and engine for p = 1 to 32."""
