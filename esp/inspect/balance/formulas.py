@@ -5,6 +5,8 @@ from math import isfinite
 
 from aag.diagnostics import SourceError
 from aag.ir.evaluate import Unknown, evaluate
+from aag.ir.expressions import Var
+from aag.ir.visitors import walk_expressions
 from aag.source.costs import read_cost
 from esp.errors import UsageError
 
@@ -33,15 +35,19 @@ def formula_of(text: str, names: tuple[str, ...], where: str, example: str) -> F
     except SourceError:
         raise UsageError(f"{text!r} is not a formula.", where=where, hint=hint) from None
 
+    unknown = [each.name for each in walk_expressions(read) if isinstance(each, Var) and each.name not in names]
+    if unknown:
+        raise UsageError(f"{text!r} has no value: {unknown[0]} is not known.", where=where, hint=hint)
+
     def value_at(values: Mapping[str, float]) -> float:
+        shown = ", ".join(f"{name} = {value:g}" for name, value in values.items())
         try:
             found = evaluate(read, values)
-        except Unknown as problem:
-            raise UsageError(f"{text!r} has no value: {problem.name} is not known.", where=where, hint=hint) from None
+        except Unknown:
+            raise UsageError(f"{text!r} has no value with {shown}.", where=where, hint=hint) from None
         if not isinstance(found, int | float) or not isfinite(found) or found < 0:
-            shown = ", ".join(f"{name} = {value:g}" for name, value in values.items())
-            raise UsageError(f"{text!r} is {found} with {shown}, not a number from 0 on.", where=where, hint=hint)
+            value = f"{found:g}" if isinstance(found, float) else str(found)
+            raise UsageError(f"{text!r} is {value} with {shown}, not a number from 0 on.", where=where, hint=hint)
         return float(found)
 
-    value_at(dict.fromkeys(names, 2.0))
     return value_at
