@@ -9,8 +9,8 @@ from esp.errors import UsageError
 from esp.values import pairs_many
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp balance --help` need not wait for
-    from esp.inspect.balance.question import GivenCounts, Question
     from esp.inspect.balance.records import Balance
+    from esp.inspect.balance.request import BalanceRequest, GivenCounts
 
 USAGE = "esp balance [PROG] [options]"
 
@@ -82,7 +82,7 @@ def execute(options: argparse.Namespace) -> int:
             hint = "Add --sweep startup=470:7520:x2."
             raise UsageError("a picture needs a sweep of machines.", where="--plot", hint=hint)
         check_plot(options.plot)
-    from esp.inspect.balance.question import given_counts
+    from esp.inspect.balance.request import given_counts
     from esp.output import balance as output
 
     counts = given_counts(
@@ -92,8 +92,8 @@ def execute(options: argparse.Namespace) -> int:
         _number(options, "loops"),
         options.startups,
     )
-    question = _question(options)
-    found = _of_program(options, question, counts) if options.program else _of_counts(options, question, counts)
+    wanted = _wanted(options)
+    found = _of_program(options, wanted, counts) if options.program else _of_counts(options, wanted, counts)
     console.warn(found.warnings)
     if options.json:
         console.deliver(output.balance_json(found))
@@ -111,7 +111,7 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _of_counts(options: argparse.Namespace, question: "Question", counts: "GivenCounts | None") -> "Balance":
+def _of_counts(options: argparse.Namespace, wanted: "BalanceRequest", counts: "GivenCounts | None") -> "Balance":
     from esp.api import load_machine
     from esp.inspect.balance.analysis import balanced_counts
 
@@ -119,10 +119,10 @@ def _of_counts(options: argparse.Namespace, question: "Question", counts: "Given
     if counts is None:
         given = [name for name in _OF_WORK if getattr(options, name)]
         refuse_without_effect(options, given, "without a program or --operations and --startups")
-    return balanced_counts(counts, load_machine(options.system), question)
+    return balanced_counts(counts, load_machine(options.system), wanted)
 
 
-def _of_program(options: argparse.Namespace, question: "Question", counts: "GivenCounts | None") -> "Balance":
+def _of_program(options: argparse.Namespace, wanted: "BalanceRequest", counts: "GivenCounts | None") -> "Balance":
     from esp.cli.prompt import with_answers
     from esp.cli.reading import asked_of
     from esp.inspect.balance.analysis import balanced
@@ -130,25 +130,25 @@ def _of_program(options: argparse.Namespace, question: "Question", counts: "Give
     if counts is not None:
         hint = "Leave out the program or the counts."
         raise UsageError("counts are given, and a program as well.", where="--operations", hint=hint)
-    source, system, request = asked_of(options, question.procs[0])
-    found, _ = with_answers(lambda asked: balanced(source, system, asked, question), request)
+    source, system, request = asked_of(options, wanted.procs[0])
+    found, _ = with_answers(lambda asked: balanced(source, system, asked, wanted), request)
     return found
 
 
-def _question(options: argparse.Namespace) -> "Question":
-    """The question that the options stand for.
+def _wanted(options: argparse.Namespace) -> "BalanceRequest":
+    """The request that the options stand for.
 
     Raises:
         UsageError: one cannot be read.
     """
     from esp.explore.axes import values_of
-    from esp.inspect.balance.question import GivenCosts, Question, price_of
+    from esp.inspect.balance.request import BalanceRequest, GivenCosts, price_of
 
     base = None if options.base is None else procs_of(options.base)
     if base is not None and len(base) != 1:
         raise UsageError("the base is one number of processors.", where="--base", hint="Write --base 4.")
     t_phi_s = None if options.t_phi is None else _time(options.t_phi, "--t-phi")
-    return Question(
+    return BalanceRequest(
         procs=procs_of(options.procs) or (2, 4, 8),
         utilisation=_share(options.utilisation),
         pattern=options.pattern,

@@ -16,8 +16,16 @@ from esp.errors import PredictionError, UsageError
 from esp.inspect.balance import counts as counting
 from esp.inspect.balance.machine import MachineCosts, costs_of, need
 from esp.inspect.balance.neglect import neglected_s
-from esp.inspect.balance.question import UTILISATION, GivenCosts, GivenCounts, Question, check, given_counts, price_of
 from esp.inspect.balance.records import COUNTED, Balance, BalanceRun, EngineRun
+from esp.inspect.balance.request import (
+    UTILISATION,
+    BalanceRequest,
+    GivenCosts,
+    GivenCounts,
+    check,
+    given_counts,
+    price_of,
+)
 from esp.inspect.balance.sweeping import swept
 from esp.prediction import first
 from esp.request import requested
@@ -107,7 +115,7 @@ def balance(
         esp.EspError: a file or an argument prevents it.
     """
     given = (procs,) if isinstance(procs, int) else procs
-    question = Question(
+    wanted = BalanceRequest(
         procs=tuple(dict.fromkeys(number for each in given if (number := arguments.processors(each)) is not None)),
         utilisation=utilisation,
         pattern=pattern,
@@ -122,31 +130,31 @@ def balance(
         if options or form is not None or cost is not None:
             name = next(iter([*options, "form" if form is not None else "cost"]))
             raise UsageError(f"{name} is an option of a program.", where=name, hint="Give a program, or leave it out.")
-        return balanced_counts(counts, machine, question)
+        return balanced_counts(counts, machine, wanted)
     if counts is not None:
         raise UsageError("counts are given, and a program as well.", where="operations", hint="Give one of the two.")
-    return balanced(read_source(source, form=form, cost=cost), machine, requested(None, **options), question)
+    return balanced(read_source(source, form=form, cost=cost), machine, requested(None, **options), wanted)
 
 
-def balanced_counts(counts: GivenCounts | None, system: System, question: Question) -> Balance:
+def balanced_counts(counts: GivenCounts | None, system: System, wanted: BalanceRequest) -> Balance:
     """The answer for counts that are given, or for a machine alone.
 
     Raises:
-        UsageError: the question cannot be meant.
+        UsageError: the request cannot be meant.
         PredictionError: the machine lacks a figure.
     """
-    check(question)
-    machine = costs_of(system, export(system), question.costs.t_phi_s)
+    check(wanted)
+    machine = costs_of(system, export(system), wanted.costs.t_phi_s)
     misses = 0.0 if counts is None else counts.misses
-    costs = _costs(machine, system.name, question.costs, machine.operation, misses)
+    costs = _costs(machine, system.name, wanted.costs, machine.operation, misses)
     if counts is None:
-        if question.sweep or question.pattern or question.base:
+        if wanted.sweep or wanted.pattern or wanted.base:
             hint = "Name a program, or give --operations and --startups."
             raise UsageError("there is no work to predict.", where="PROG", hint=hint)
-        return _answer(system, machine, costs, question)
-    if question.base is not None:
+        return _answer(system, machine, costs, wanted)
+    if wanted.base is not None:
         raise UsageError("only a program has a base.", where="--base", hint="Leave it out.")
-    pattern = PATTERNS[question.pattern or "neighbours"]
+    pattern = PATTERNS[wanted.pattern or "neighbours"]
     work = Workload(
         sequential=counts.sequential,
         parallel=counts.operations,
@@ -154,43 +162,43 @@ def balanced_counts(counts: GivenCounts | None, system: System, question: Questi
         loops=counts.loops,
         startups=lambda processors: counts.startups({"p": float(processors)}) * pattern.factor(processors),
     )
-    law = f"{counts.law} x ({pattern.law})" if question.pattern else counts.law
-    return _answer(system, machine, costs, question, work, law)
+    law = f"{counts.law} x ({pattern.law})" if wanted.pattern else counts.law
+    return _answer(system, machine, costs, wanted, work, law)
 
 
-def balanced(source: Source, system: System, request: Request, question: Question) -> Balance:
+def balanced(source: Source, system: System, request: Request, wanted: BalanceRequest) -> Balance:
     """The answer for a program.
 
     Raises:
-        UsageError: the question cannot be meant, or does not fit the program.
+        UsageError: the request cannot be meant, or does not fit the program.
         PredictionError: the machine lacks a figure, there are no operations, or a prediction is incomplete.
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
         sag.errors.MachineError: the machine does.
     """
-    check(question)
+    check(wanted)
     if request.grid is not None:
         raise UsageError("a grid is for one number of processors.", where="--grid", hint="Leave it out.")
     if request.timed:
         raise UsageError("the model counts the whole program.", where="--timed", hint="Leave it out.")
     if request.scenario.has_lists:
         raise UsageError("the model has one scenario.", hint="Give each change one value.")
-    base = question.base or max(question.procs)
+    base = wanted.base or max(wanted.procs)
     if base == 1:
         hint = "Give one that communicates, such as --procs 1,2,4,8."
         raise UsageError("one processor alone does not communicate.", where="--procs", hint=hint)
     request = replace(request, scenario=replace(request.scenario, io=False))
-    machine = costs_of(system, export(system, scenario_of(request)), question.costs.t_phi_s)
+    machine = costs_of(system, export(system, scenario_of(request)), wanted.costs.t_phi_s)
     if machine.startup is None:
         hint = "Describe its network (docs/machines.md), or give --operations, --startups and --c-c instead."
         raise PredictionError(f"{system.name} has no network, and so no message start-up.", where="--system", hint=hint)
     made = {
         number: _predicted(source, system, replace(request, procs=number))
-        for number in sorted({1, base, *question.procs})
+        for number in sorted({1, base, *wanted.procs})
     }
     counts = counting.counts_of(made[1], made[base], machine)
     paths = {number: counting.path_of(each) for number, each in made.items()}
     on_each = {number: counting.startups_of(each, machine) for number, each in paths.items()}
-    pattern = PATTERNS.get(question.pattern)
+    pattern = PATTERNS.get(wanted.pattern)
     one = on_each[base] / pattern.factor(base) if pattern is not None else 0.0
     work = Workload(
         sequential=counts.sequential,
@@ -199,11 +207,11 @@ def balanced(source: Source, system: System, request: Request, question: Questio
         loops=counts.loops,
         startups=lambda p: on_each[int(p)] if pattern is None else one * pattern.factor(p),
     )
-    costs = _costs(machine, system.name, question.costs, counts.operation, counts.misses)
+    costs = _costs(machine, system.name, wanted.costs, counts.operation, counts.misses)
     law = COUNTED if pattern is None else f"X_c x ({pattern.law})"
-    found = _answer(system, machine, costs, question, work, law)
+    found = _answer(system, machine, costs, wanted, work, law)
     runs = found.runs
-    if not question.costs.names:  # else it is another machine than the engine's
+    if not wanted.costs.names:  # else it is another machine than the engine's
         program = _Modelled(work=work, costs=costs, t_phi_s=machine.t_phi_s)
         runs = tuple(_compared(each, made[each.processors], made[1], paths[each.processors], program) for each in runs)
     return replace(found, file=source.program.file, base=base, runs=runs, warnings=made[base].warnings)
@@ -231,30 +239,35 @@ def _costs(machine: MachineCosts, system: str, given: GivenCosts, operation: flo
 
 
 def _answer(
-    system: System, machine: MachineCosts, costs: Costs, question: Question, work: Workload | None = None, law: str = ""
+    system: System,
+    machine: MachineCosts,
+    costs: Costs,
+    wanted: BalanceRequest,
+    work: Workload | None = None,
+    law: str = "",
 ) -> Balance:
     runs, points = [], []
     if work is not None:
-        runs = [_run(work, costs, number, question.utilisation) for number in question.procs]
-        if question.sweep:
-            points = list(swept(work, costs, machine.t_phi_s, question.procs, question.sweep, question.price))
+        runs = [_run(work, costs, number, wanted.utilisation) for number in wanted.procs]
+        if wanted.sweep:
+            points = list(swept(work, costs, machine.t_phi_s, wanted.procs, wanted.sweep, wanted.price))
     return Balance(
         file=None,
         system=system.name,
-        utilisation=question.utilisation,
+        utilisation=wanted.utilisation,
         t_phi_s=machine.t_phi_s,
         c_phi=costs.operation,
         c_m=costs.miss,
         c_c=costs.startup,
         ranges=machine.ranges,
-        given=question.costs.names,
+        given=wanted.costs.names,
         x_s=None if work is None else work.sequential,
         x_p=None if work is None else work.parallel,
         x_m=None if work is None else work.misses,
         x_lambda=None if work is None else work.loops,
         law=law,
         base=None,
-        least_grain=grain_of(costs.operation, costs.startup, question.utilisation),
+        least_grain=grain_of(costs.operation, costs.startup, wanted.utilisation),
         runs=tuple(runs),
         points=tuple(points),
     )

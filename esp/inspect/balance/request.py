@@ -39,7 +39,7 @@ class GivenCounts(Struct, frozen=True, kw_only=True):
     law: str
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class BalanceRequest(Struct, frozen=True, kw_only=True):
     """What is asked for, beside program and machine."""
 
     procs: tuple[int, ...]
@@ -91,31 +91,31 @@ def given_counts(
     return GivenCounts(**known, startups=formula_of(law, ("p",), "--startups", "4*(1 + log2(p))"), law=law)
 
 
-def check(question: Question) -> None:
+def check(wanted: BalanceRequest) -> None:
     """Refuse what cannot be asked.
 
     Raises:
         UsageError: utilisation, processors, pattern, base, costs or sweep cannot be meant.
     """
-    if not _is_number(question.utilisation) or not 0 < question.utilisation < 1:
-        told = f"{question.utilisation!r} is not a utilisation between 0 and 1."
+    if not _is_number(wanted.utilisation) or not 0 < wanted.utilisation < 1:
+        told = f"{wanted.utilisation!r} is not a utilisation between 0 and 1."
         raise UsageError(told, where="--utilisation", hint="Write 50% or 0.5.")
-    if not question.procs:
+    if not wanted.procs:
         raise UsageError("a number of processors is missing.", where="--procs", hint="Write --procs 2,4,8.")
-    if question.pattern and question.pattern not in PATTERNS:
+    if wanted.pattern and wanted.pattern not in PATTERNS:
         hint = f"It is one of {', '.join(PATTERNS)}."
-        raise UsageError(f"{question.pattern!r} is not a pattern.", where="--pattern", hint=hint)
-    if question.base == 1:
+        raise UsageError(f"{wanted.pattern!r} is not a pattern.", where="--pattern", hint=hint)
+    if wanted.base == 1:
         hint = "Give one that communicates, such as --base 4."
         raise UsageError("the base is one processor alone.", where="--base", hint=hint)
     for name in ("t_phi_s", "c_phi", "c_m", "c_c"):
-        value = getattr(question.costs, name)
+        value = getattr(wanted.costs, name)
         least = name in ("t_phi_s", "c_phi")
         if value is not None and (not _is_number(value) or value < 0 or (least and value == 0)):
             option, bound = f"--{name.removesuffix('_s').replace('_', '-')}", "above 0" if least else "from 0 on"
             raise UsageError(f"{value!r} is not a cost.", where=option, hint=f"Give a number {bound}.")
-    check_axes(question.sweep, question.procs)
-    if question.price is not None and not question.sweep:
+    check_axes(wanted.sweep, wanted.procs)
+    if wanted.price is not None and not wanted.sweep:
         hint = "Add --sweep startup=470:7520:x2."
         raise UsageError("a price needs a sweep of machines.", where="--dollars", hint=hint)
 
