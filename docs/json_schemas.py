@@ -28,6 +28,7 @@ TABLES = {
             "check",
             "reproduce",
             "scalability",
+            "balance",
             "system show",
             "system fit",
         )

@@ -80,6 +80,7 @@ API = {
         "esp.formulas.derivation.formula",
         "esp.formulas.scaling_derivation.scaling_formula",
         "esp.explore.scalability.scalability",
+        "esp.inspect.balance.analysis.balance",
     ),
     "Results": (
         "esp.prediction.Prediction",
@@ -99,6 +100,7 @@ API = {
         "esp.formulas.formula.Expression",
         "esp.formulas.formula.Outside",
         "esp.formulas.scaling_formula.ScalingFormula",
+        *(f"esp.inspect.balance.records.{name}" for name in ("Balance", "BalanceRun", "EngineRun", "SweepPoint")),
         "esp.shown.Printed",
     ),
     "Parts of a prediction": (

@@ -6,8 +6,9 @@ graph (AAG), `sag` the machine to a system abstraction graph (SAG), and `interpr
 
 `esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
 predicts all combinations of values given as lists, `esp.advise` searches for the best mapping, `esp.formula`
-gives the time as a formula in the size, and `esp.scalability` finds how the size must grow with the system. Their
-results print as text, return rows and display in notebooks. `esp.ERRORS` are the exceptions that they raise.
+gives the time as a formula in the size, `esp.scalability` finds how the size must grow with the system, and
+`esp.balance` finds which start-ups keep the processors busy. Their results print as text, return rows and display in
+notebooks. `esp.ERRORS` are the exceptions that they raise.
 
 The functions of the API are attributes of this package. They are loaded on first use, so that `import esp` and
 the start of the command are fast.
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from esp.formulas.formula import TimeFormula
     from esp.formulas.scaling_derivation import scaling_formula
     from esp.formulas.scaling_formula import ScalingFormula
+    from esp.inspect.balance.analysis import balance
+    from esp.inspect.balance.records import Balance
     from esp.shown import Renderer
     from sag.errors import MachineError
 
@@ -46,6 +49,7 @@ __all__ = [
     "formula",
     "scalability",
     "scaling_formula",
+    "balance",
     "read_source",
     "Prediction",
     "Comparison",
@@ -55,6 +59,7 @@ __all__ = [
     "TimeFormula",
     "ScalingFormula",
     "Scaling",
+    "Balance",
     "Diagnostic",
     "ERRORS",
     "EspError",
@@ -79,6 +84,8 @@ _HOMES = {
     "esp.formulas.derivation": ("formula",),
     "esp.formulas.scaling_derivation": ("scaling_formula",),
     "esp.formulas.scaling_formula": ("ScalingFormula",),
+    "esp.inspect.balance.analysis": ("balance",),
+    "esp.inspect.balance.records": ("Balance",),
     "esp.calling": ("ERRORS",),
     "esp.errors": ("EspError", "PredictionError", "UsageError", "UnreadableFileError"),
     "aag.diagnostics": ("Diagnostic", "SourceError", "UnresolvedError"),

@@ -85,6 +85,8 @@ class FigureCount(Struct, frozen=True, kw_only=True, eq=False):
     """How often a figure is paid: in the mean over processors, at most by one of them and by each, (P,) or one number
     for all; None where processors x AAUs are too many to keep them (D9). `time_s` (S,): the mean times the figure."""
 
+    name: str
+    """The figure by component and key."""
     figure: MachineFigure
     paid: str
     """For what: computation, overhead, sending, receiving."""
@@ -120,6 +122,7 @@ class CountTable(Struct, frozen=True, kw_only=True, eq=False):
         order = {name: number for number, name in enumerate(self.figures)}
         return tuple(
             FigureCount(
+                name=name,
                 figure=self.figures[name],
                 paid=Paid(paid).name.lower(),
                 mean=means[name, paid],

@@ -95,17 +95,18 @@ def add_program(
     procs: str,
     *,
     several: bool = False,
+    optional: bool = False,
     aligned: bool = True,
     files: bool = False,
     budget: bool = True,
 ) -> None:
-    """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``; `aligned`: whether
-    arrays may be aligned anew; `files`: whether further words are further files of the program; `budget`: whether
-    ``--budget`` limits what is computed."""
+    """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``; `optional`: whether
+    the program may be left out; `aligned`: whether arrays may be aligned anew; `files`: whether further words are
+    further files of the program; `budget`: whether ``--budget`` limits what is computed."""
     parser.add_argument(
         "program",
         metavar="PROG",
-        nargs="+" if several else None,
+        nargs="+" if several else "?" if optional else None,
         help="a file, a bundled program, or - (standard input)",
     )
     if files:

@@ -17,6 +17,7 @@ COMMANDS = {
     "whatif": "change the machine or the compiler, and see which lines move",
     "sweep": "predict every combination of sizes, processors, distributions and what-ifs",
     "scalability": "find how the problem must grow so that each processor keeps its speed",
+    "balance": "find which start-ups and which work keep the processors busy",
     "explain": "explain the time of a source line",
     "formula": "give the time as a formula in the problem size",
     "layout": "draw which processors own which elements, and warn of costly mappings",

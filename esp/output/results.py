@@ -16,8 +16,10 @@ from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
 from esp.formulas.formula import TimeFormula
 from esp.formulas.scaling_formula import ScalingFormula
+from esp.inspect.balance.records import Balance
 from esp.output.advise import advice_text
 from esp.output.advise_data import advice_rows
+from esp.output.balance import balance_rows, balance_text
 from esp.output.compare import comparison_rows, comparison_text
 from esp.output.csv import line_rows
 from esp.output.formula import formula_rows, formula_text
@@ -86,7 +88,7 @@ def _warnings(result: object, screen: Screen) -> str:
             found = result.base.warnings
         case TimeFormula() | ScalingFormula():
             found = result.prediction.warnings
-        case Prediction() | Comparison() | Sweep() | Advice() | Scaling():
+        case Prediction() | Comparison() | Sweep() | Advice() | Scaling() | Balance():
             found = result.warnings
         case _:
             return ""
@@ -134,6 +136,10 @@ def brief(result: object) -> str:
         case Scaling():
             told = [_name(result.file), result.system, f"{result.parameter} free"]
             told += [f"psi({result.runs[0].processors},{each.processors}) {each.psi:.3g}" for each in result.runs[-1:]]
+        case Balance():
+            told = [] if result.file is None else [_name(result.file)]
+            told += [result.system, f"{result.utilisation:.0%} utilisation"]
+            told += [f"{plural(each.processors, 'processor')} {each.utilisation:.0%}" for each in result.runs[-1:]]
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")
     return visible(f"<{type(result).__name__}: {', '.join(filter(None, told))}>")
@@ -170,6 +176,8 @@ def rows(result: object) -> list[dict[str, Any]]:
             return scaling_formula_rows(result)
         case Scaling():
             return scaling_rows(result)
+        case Balance():
+            return balance_rows(result)
         case _:
             raise TypeError(f"no rows for a {type(result).__name__}")
 
@@ -181,7 +189,7 @@ def picture(result: object, kind: str = "") -> "ResultPicture":
         PredictionError: matplotlib is not installed.
         UsageError: there is no such kind, or too much for one picture.
     """
-    from esp.output.plots import balance
+    from esp.output.plots import balance, machines
     from esp.output.plots import sweep as sweeps
     from esp.output.plots.bars import bars
     from esp.output.plots.picture import ResultPicture
@@ -192,6 +200,10 @@ def picture(result: object, kind: str = "") -> "ResultPicture":
     if isinstance(result, Scaling):
         raise UsageError("a scalability is not drawn.", where="plot", hint="rows() has the size of each system.")
     need_matplotlib("plot")
+    if isinstance(result, Balance):
+        one_of("kind", kind or "curves", ("curves",))
+        with styled():
+            return ResultPicture(machines.figure(result), brief(result).strip("<>"))
     name = brief(result).strip("<>")
     kinds = sweeps.FORMS if isinstance(result, Sweep) else ("bars", "balance")[: 1 + isinstance(result, Prediction)]
     one_of("kind", kind or kinds[0], kinds)
@@ -266,5 +278,7 @@ def _shown(result: object, screen: Screen) -> str:
             return scaling_formula_text(result, screen)
         case Scaling():
             return scaling_text(result, screen)
+        case Balance():
+            return balance_text(result, screen)
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")

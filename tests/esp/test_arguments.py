@@ -104,14 +104,14 @@ def test_errors_speak_of_arguments(given, told):
     assert not text.startswith(":")
 
 
-@pytest.mark.parametrize("name", ["compare", "whatif", "sweep", "advise", "scalability"])
+@pytest.mark.parametrize("name", ["compare", "whatif", "sweep", "advise", "scalability", "balance"])
 def test_the_other_functions_do_so_too(name):
     with pytest.raises(SourceError) as caught:
         getattr(esp, name)("laplace.hpf", procs=4, set={"foo": 3}, **({"load": "50%"} if name == "whatif" else {}))
     assert str(caught.value).startswith("E301 foo: ")
 
 
-@pytest.mark.parametrize("name", ["predict", "compare", "whatif", "sweep", "advise", "scalability"])
+@pytest.mark.parametrize("name", ["predict", "compare", "whatif", "sweep", "advise", "scalability", "balance"])
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

@@ -26,7 +26,7 @@ def test_the_page(root):
 
 
 @pytest.mark.parametrize(
-    "name", ["predict", "compare", "whatif", "sweep", "advise", "formula", "scaling_formula", "scalability"]
+    "name", ["predict", "compare", "whatif", "sweep", "advise", "formula", "scaling_formula", "scalability", "balance"]
 )
 def test_the_docstrings(name):
     (found,) = doctest.DocTestFinder().find(getattr(esp, name), name, globs={})

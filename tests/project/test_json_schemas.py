@@ -33,6 +33,7 @@ MORE = {
         ("diff", "laplace_bb", "laplace_bx", "--procs", "4"),
     ],
     "check": [("check", "called.hpf", "--procs", "2", "--budget", "budget.yaml")],
+    "balance": [("balance", "lu.hpf", "--procs", "4", "--base", "2", "--pattern", "broadcast", "--set", "n=16")],
     "reproduce": [("reproduce", "fig15"), ("reproduce", "sun-zhu")],
     "system-fit": [("system", "fit", "kinks.txt")],
 }

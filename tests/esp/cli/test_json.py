@@ -27,6 +27,11 @@ ASKED = {
     "diff": [("diff", "laplace", *LAPLACE)],
     "check": [("check", *LAPLACE, "--budget", "budget.yaml")],
     "scalability": [("scalability", "laplace.hpf", "--procs", "1,2", "--set", "k=2", "--set", "n=16")],
+    "balance": [
+        ("balance",),
+        ("balance", "laplace.hpf", "--procs", "1,2", "--set", "k=2", "--set", "n=16"),
+        ("balance", "--operations", "1e6", "--startups", "9", "--procs", "4", "--sweep", "cache=1,2"),
+    ],
     "reproduce": [("reproduce",), ("reproduce", "fig21")],
     "system": [("system", "show", "ipsc860"), ("system", "fit", "table.txt")],
 }

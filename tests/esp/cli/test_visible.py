@@ -109,6 +109,7 @@ FORMS = {
         whatif {file} --procs 4 --load 30%
         sweep {file} --procs 1,2,4
         scalability {file} --procs 1,2
+        balance {file} --procs 2,4
         explain {file}:10 --procs 4
         query {file} --procs 4
         advise {file} --procs 4

@@ -2,7 +2,7 @@
 
 import pytest
 
-COMMANDS = ("explain", "formula", "layout", "graph", "query", "diff", "check")
+COMMANDS = ("explain", "formula", "balance", "layout", "graph", "query", "diff", "check")
 
 MAPPED = """\
 program m
