@@ -28,7 +28,7 @@ from typing import Any
 import esp.cli.failure  # noqa: F401 (loaded before the clock of a case runs)
 from esp.cli.main import main
 from esp.explore import interval
-from esp.locate import benchmarks_dir, systems_dir
+from esp.locate import benchmarks_dir, system_names, systems_dir
 from tests.end_to_end.formats import ill_formed
 
 HERE = Path(__file__).resolve().parent
@@ -432,7 +432,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "node.processor.clock=0MHz",
         "cube.network.duplex=half",
     ),
-    "--system": ("ipsc860", "ipsc860-f90d", "cluster-ib", "nix", "", "."),
+    "--system": (*system_names(), "nix", "", "."),
     "--line": ("1", "20", "10-30", "0", "99999", "30-10", "x", "-3"),
     "--aau": ("all", "1", "99999", "x"),
     "--form": ("free", "fixed", "other"),

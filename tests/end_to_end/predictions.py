@@ -14,9 +14,11 @@ import numpy as np
 
 from esp.api import Prediction, predict
 from esp.explore.compare import compare
-from esp.locate import program_names
+from esp.locate import program_names, system_names
 
-SYSTEMS = ("ipsc860", "ipsc860-f90d", "cluster-ib")
+SYSTEMS = system_names()
+RANKED_ON = "ipsc860"
+"""Where distributions are compared."""
 PROCS = (1, 3, 4, 16)
 COMPARED = (4, 6)
 TOLERANCE = 1e-9
@@ -55,9 +57,9 @@ def predictions(programs: list[str]) -> dict[str, object]:
             for procs in PROCS:
                 result[f"{program} on {system} x {procs}"] = told(predict(program, system, procs, set=values))
         for procs in COMPARED:
-            ranked = compare(program, SYSTEMS[0], procs=procs, size="none", set=values)
+            ranked = compare(program, RANKED_ON, procs=procs, size="none", set=values)
             for each in ranked.ranked:
-                result[f"{program} {each.shown} {each.grid} on {SYSTEMS[0]} x {procs}"] = told(each.prediction)
+                result[f"{program} {each.shown} {each.grid} on {RANKED_ON} x {procs}"] = told(each.prediction)
             result[f"order of {program} x {procs}"] = [f"{each.shown} {each.grid}" for each in ranked.ranked]
     return result
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from esp import api
-from esp.locate import program_names
+from esp.locate import program_names, system_names
 from interpreter.counts import COMPUTATION, OVERHEAD, RECEIVING, SENDING
 from interpreter.engine import interpret
 from interpreter.listeners import Timekeeper
@@ -20,7 +20,7 @@ VALUES = {
     **{name: {"n": 24, "row": 7} for name in ("gausspivot_array", "gausspivot_do")},
 }
 """What data decide, and small sizes for programs whose loops are walked one iteration after the other."""
-SYSTEMS = ("ipsc860", "ipsc860-f90d", "cluster-ib")
+SYSTEMS = system_names()
 SCENARIO = Scenario(load=["0%", "30%"], latency=["x1", "x3"], processor_speed=["x1", "x2"])
 
 
@@ -68,7 +68,7 @@ def walked(program, system, procs, scenario):
 
 
 CASES = [
-    (program, SYSTEMS[number % 3], (1, 3, 4, 6)[number % 4], Scenario() if number % 2 else SCENARIO)
+    (program, SYSTEMS[number % len(SYSTEMS)], (1, 3, 4, 6)[number % 4], Scenario() if number % 2 else SCENARIO)
     for number, program in enumerate(PROGRAMS)
 ]
 

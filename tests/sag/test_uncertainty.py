@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from esp.api import load_machine
+from esp.locate import system_names
 from sag.errors import MachineError
 from sag.load import load_system
 from sag.quantities import QuantityError, parse_range
@@ -93,7 +94,7 @@ def test_quantities_are_independent_and_groups_are_one():
 
 
 def test_every_estimated_time_has_a_range():
-    for name in ("ipsc860", "ipsc860-f90d", "cluster-ib"):
+    for name in system_names():
         system = load_machine(name)
         without = [
             path

@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 
 from esp.api import predict
-from tests.truth import simulated
+from tests.truth import clement, simulated
 from tests.truth.laplace_table import DISTRIBUTIONS, SWEEPS, Row, table
 from tests.truth.pairs import CLASSES, results_of
 from tests.truth.predicted import PROGRAMS
@@ -212,6 +212,25 @@ def _timed_ms(name: str, procs: int) -> float:
     return 1e3 * found
 
 
+def equation() -> str:
+    """Clement's equation of an elimination on the nCUBE 3200, and predictions."""
+    lines = [
+        "Seconds, equation / predicted.",
+        "",
+        "| nodes | " + " | ".join(f"N = {n}" for n in clement.SIZES) + " |",
+        "| ---: |" + " ---: |" * len(clement.SIZES),
+    ]
+    for procs in clement.PROCS:
+        cells = []
+        for n in clement.SIZES:
+            values = {"n": n}
+            found = predict(PROGRAMS / "published_gauss.hpf", system="ncube3200", procs=procs, set=values, io=False)
+            fitted = clement.elimination_s(n, procs)
+            cells.append(f"{fitted:.2f} / {found.timed_s:.2f} ({100 * (found.timed_s / fitted - 1):+.0f} %)")
+        lines.append(f"| {procs} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "classes": classes,
     "ties": ties,
@@ -220,6 +239,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "laplace": laplace,
     "costs": costs,
     "intrinsics": intrinsics,
+    "equation": equation,
 }
 
 
