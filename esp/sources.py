@@ -1,12 +1,14 @@
 """Programs as read."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aag.diagnostics import Diagnostic, SourceError
 from aag.ir.units import Form, Program
 from aag.source.files import decode
 from aag.source.read import read_files
@@ -73,14 +75,31 @@ def read_source(
         texts[shown] = decode(_bytes_of(path), shown)
         if ours:
             include = (*include, path.parent)
-    program = read_files(
-        [(text, file) for file, text in texts.items()],
-        form=form,
-        include_dirs=[str(each) for each in include],
-        defines=tuple(define),
-        defer=True,
-    )
+    macros = tuple(define)
+    try:
+        program = read_files(
+            [(text, file) for file, text in texts.items()],
+            form=form,
+            include_dirs=[str(each) for each in include],
+            defines=macros,
+            defer=True,
+        )
+    except SourceError as problem:
+        raise SourceError([_blaming_macros(each, macros, texts) for each in problem.diagnostics]) from None
     return with_costs(Source(program=program, bundled=bundled), cost)
+
+
+def _blaming_macros(found: Diagnostic, macros: Sequence[str], texts: Mapping[str, str]) -> Diagnostic:
+    """A finding in a line in which a macro has replaced a name says so."""
+    lines = texts.get(found.span.file, "").splitlines()
+    written = lines[found.span.line - 1] if 0 < found.span.line <= len(lines) else ""
+    for macro in macros:
+        name, _, value = macro.partition("=")
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        if word.search(written) and not word.search(found.source_line):
+            hint = f"the macro {macro} has replaced {name} here"
+            return replace(found, hint=f"{hint}; ‹set {macro}› gives a PARAMETER a value" if value else hint)
+    return found
 
 
 def with_costs(source: Source, cost: str | Sequence[str] | None) -> Source:

@@ -143,6 +143,7 @@ def test_python(folder):
         (["main.F", "-D", "4=N"], "'4=N' is not a macro such as N=64"),
         (["main.F", "nowhere.f"], "file not found"),
         (["another.f90"], "found no main program"),
+        (["householder.hpf", "-D", "n=8"], "the macro n=8 has replaced n here; --set n=8 gives a PARAMETER a value"),
     ],
 )
 def test_what_is_no_program(folder, esp, words, told):
