@@ -183,26 +183,38 @@ def _run(
     tries: SizedPredictions, processors: int, size: int, before: Sequence[ScaledRun], by_overhead: PredictedRun | None
 ) -> ScaledRun:
     done, work = tries.prediction(processors, size), tries.work(size)
+    base = next(((each.processors, each.predicted) for each in before if each.predicted is not None), None)
+    if by_overhead is not None and base is not None:
+        psi = isospeed.scalability(base[0], base[1].work, processors, by_overhead.work)
+        by_overhead = replace(by_overhead, psi=psi)
+    return run_of(before, processors, size, work, tries.time_s(done), fits=done.fits, predicted=by_overhead)
+
+
+def run_of(
+    before: Sequence[ScaledRun],
+    processors: int,
+    size: int,
+    work: float,
+    time_s: float,
+    *,
+    fits: bool | None = None,
+    predicted: PredictedRun | None = None,
+) -> ScaledRun:
+    """A size that keeps the speed, with the scalability from the runs on fewer processors."""
 
     def psi(other: ScaledRun | None) -> float:
         return 1.0 if other is None else isospeed.scalability(other.processors, other.work, processors, work)
 
-    time_s = tries.time_s(done)
     from_first = psi(before[0] if before else None)
-    base = next(((each.processors, each.predicted) for each in before if each.predicted is not None), None)
-    if by_overhead is not None and base is not None:
-        by_overhead = replace(
-            by_overhead, psi=isospeed.scalability(base[0], base[1].work, processors, by_overhead.work)
-        )
     return ScaledRun(
         processors=processors,
         size=size,
         work=work,
         time_s=time_s,
-        speed=tries.speed(processors, size),
+        speed=isospeed.average_speed(work, processors, time_s),
         psi=from_first,
         step=psi(before[-1] if before else None),
         scaled_time_s=isospeed.scaled_time(before[0].time_s if before else time_s, from_first),
-        fits=done.fits,
-        predicted=by_overhead,
+        fits=fits,
+        predicted=predicted,
     )

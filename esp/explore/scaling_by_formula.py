@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from esp.api import Request, Source
 from esp.errors import PredictionError, UsageError
-from esp.explore.scaling import GROWTH, ScaledRun, Scaling, check_work, subject
+from esp.explore.scaling import GROWTH, ScaledRun, Scaling, check_work, run_of, subject
 from esp.explore.sized import SizedPredictions
 from esp.formulas.scaling_derivation import scaling_formula_of
 from esp.formulas.scaling_formula import ScalingFormula
@@ -67,7 +67,7 @@ def scaled_by_formula(
         if found is None:
             missing.append(number)
         else:
-            runs.append(_run(sought, number, found, runs))
+            runs.append(run_of(runs, number, found, sought.work(found), sought.time_s(found, number)))
     return Scaling(
         file=source.program.file,
         system=system.name,
@@ -148,24 +148,3 @@ def _work_of(source: Source, system: System, request: Request, name: str, work: 
         raise PredictionError(told, where="--by", hint="Give them with --work.")
     coefficients = tuple(found)
     return lambda size: float(sum(each * size**power for power, each in enumerate(coefficients)))
-
-
-def _run(sought: _Sought, processors: int, size: int, before: Sequence[ScaledRun]) -> ScaledRun:
-    work, time_s = sought.work(size), sought.time_s(size, processors)
-
-    def psi(other: ScaledRun | None) -> float:
-        return 1.0 if other is None else isospeed.scalability(other.processors, other.work, processors, work)
-
-    from_first = psi(before[0] if before else None)
-    return ScaledRun(
-        processors=processors,
-        size=size,
-        work=work,
-        time_s=time_s,
-        speed=sought.speed(size, processors),
-        psi=from_first,
-        step=psi(before[-1] if before else None),
-        scaled_time_s=isospeed.scaled_time(before[0].time_s if before else time_s, from_first),
-        fits=None,
-        predicted=None,
-    )
