@@ -41,6 +41,9 @@ form: messages bring wider overlap areas, loops have steps, or extents are a few
 ATTEMPTS = 5
 """How often the least number of cells is doubled where messages change their range."""
 
+MANY_CELLS = CELLS << (ATTEMPTS - 1)
+"""The most least cells that are tried."""
+
 MOST_PROCESSORS = 1 << 15
 """On which is counted."""
 
@@ -159,8 +162,13 @@ class _Maker(Struct, frozen=True):
         size = self.trials.size(layouts.constants)
         rank = max((len(each.grid.shape) for each in layouts.arrays.values() if each.is_distributed), default=1)
         names, extent = names_for(self.trials.free, rank), _nearest(layouts.procs, rank, EXTENTS[rank][0])
+        plan = _Plan(rank, EXTENTS[rank], CELLS, 1)
         wanted = self.ranges(self.point(max(-(-size // extent), CELLS) * extent, extent, rank).sample)
-        found = self.solved(names, _Plan(rank, EXTENTS[rank], CELLS, 1), wanted)
+        try:
+            found = self.solved(names, plan, wanted)
+        except PredictionError:  # messages of the given size are shorter than those of other numbers of processors
+            wanted = self.ranges(self.point(MANY_CELLS * extent, extent, rank).sample)
+            found = self.solved(names, plan, wanted)
         for cells, period, times in OTHERS:
             extents = tuple(times * each for each in EXTENTS[rank])
             if found.missing and extents[-1] ** rank <= MOST_PROCESSORS:
@@ -208,8 +216,8 @@ class _Maker(Struct, frozen=True):
             else:
                 return plan, found
             plan = structs.replace(plan, cells=2 * plan.cells)
-        told = f"up to {plan.cells} cells of a processor messages are in other ranges of sizes than at the given size."
-        raise PredictionError(told, where="--free", hint="Give another size with --set.")
+        told = f"up to {plan.cells} cells of a processor messages are in other ranges of sizes on other grids."
+        raise PredictionError(told, where="--free", hint="Leave the number of processors out, or try another machine.")
 
     def ranges(self, sample: CountSample) -> dict[int, int]:
         """The number of the range in which the largest message of each communication is."""
@@ -259,7 +267,9 @@ class _Maker(Struct, frozen=True):
         plan = found.plan
         extent = _nearest(given[1], names.rank, plan.extents[0])
         size = max(-(-given[0] // (extent * plan.period)) * plan.period, plan.cells) * extent
-        procs = extent**names.rank
+        procs, ranges = extent**names.rank, self.ranges(found.points[0].sample)
+        if self.ranges(self.point(size, extent, names.rank).sample) != ranges:
+            size = plan.cells * extent
         trials = structs.replace(self.trials, request=structs.replace(self.trials.request, procs=procs))
         prediction = api.interpret_stages(trials.stages(size), trials.system, trials.at(size))
         figures, values = figures_of(trials.machine), _at(names, size, procs)
@@ -302,7 +312,7 @@ class _Maker(Struct, frozen=True):
             outside=outside_of(trials, prediction, trials.result(size), found.missing, rank, seconds[slowest]),
             messages=self.messages(found.points, names),
             bounds=trials.bounds(),
-            ranges=self.ranges(found.points[0].sample),
+            ranges=ranges,
         )
 
     def short(self, found: "_Solved", point: _Point, names: ScaleNames) -> float:
