@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
-from aag.ir.expressions import Binary, Expr, LogicalLit, Section
+from aag.ir.expressions import Binary, Expr, LogicalLit, Section, Var
 from aag.ir.intrinsics import INTRINSICS, SERIAL
 from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Program, Unit
+from aag.ir.visitors import walk_statements
 from aag.library.table import row
 from aag.mapping.layout import Layouts
 from aag.spmd.aliasing import mapped_members, with_aliases
@@ -86,6 +87,9 @@ def _uninterpreted(lowering: Lowering, name: str) -> str:
     if name in known or lowering.has_procedure(name):
         why = lowering.unit.refusals.get(name)
         return f"{body} ({why})" if why else body
+    statements = walk_statements(lowering.unit.body)
+    if any(isinstance(each, ir.Assign) and each.target == Var(name) for each in statements):
+        return f"{name} is a variable without a shape, but has arguments in brackets here"
     near = did_you_mean(name, sorted({*known, *INTRINSICS}))
     return f"found no function {name}{f' ({near})' if near else ''}"
 

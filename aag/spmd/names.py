@@ -4,6 +4,7 @@ from collections.abc import Container
 
 from aag.diagnostics import Span
 from aag.ir.expressions import Call, Expr
+from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import calls_used, elements_in, names_in, own_expressions, walk_expressions, walk_statements
 from aag.spmd.nodes import Held, Need, Nest, Operation, Reference, assigns_of
@@ -131,4 +132,11 @@ def functions_of(program: Program, unit: Unit) -> dict[str, Unit]:
 
 
 def _external(unit: Unit) -> set[str]:
-    return {each.name for each in unit.entities if "external" in each.attributes}
+    """Functions without source: declared external, or scalars by declaration with arguments behind their name."""
+    scalar = {
+        each.name
+        for each in unit.entities
+        if each.shape is None and each.name not in INTRINSICS and "intrinsic" not in each.attributes
+    }
+    external = {each.name for each in unit.entities if "external" in each.attributes}
+    return external | (scalar and scalar & calls_used(unit.body))

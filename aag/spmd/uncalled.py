@@ -27,6 +27,7 @@ _BY_REASON = {
     "of an INDEPENDENT loop": "use the arrays themselves in this loop, or leave INDEPENDENT out",
     "not followed": "let it point to a whole array or variable of the program",
     "components or parts": "use arrays, and an index in place of the pointer",
+    "has arguments in brackets": "write the operator that is missing in front of the bracket, or declare its shape",
     "several procedures": "give each procedure a name of its own",
 }
 """What the reasons say -> the way out; the first that fits."""

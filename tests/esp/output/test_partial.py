@@ -177,6 +177,23 @@ def test_a_missing_subroutine_has_a_way_out(call, hint):
     assert [each.hint for each in left_out(found)] == [hint]
 
 
+@pytest.mark.parametrize(
+    ("declared", "before", "said"),
+    [
+        ("real :: c", "c = 2.0", "c is a variable without a shape, but has arguments in brackets here"),
+        ("real :: c", "", "found no function c"),
+        ("real, external :: c", "", "found no function c"),
+    ],
+    ids=["a lost operator", "declared by its type", "external"],
+)
+@pytest.mark.parametrize("statement", ["forall (i = 1:8) a(i) = c (a(i))", "a(1) = c (a(2))"])
+def test_no_function_without_source_is_priced_without_a_word(declared, before, said, statement):
+    text = f"program p\n  integer :: i\n  real :: a(8)\n  {declared}\n!hpf$ distribute a(block)\n  a = 1.0\n"
+    found = esp.predict(f"{text}  {before}\n  {statement}\nend program p\n", procs=2)
+    assert not found.complete
+    assert [each.message for each in left_out(found)] == [f"{said}: only its calls are charged"]
+
+
 @pytest.mark.parametrize("command", ["compare", "advise"])
 def test_what_is_not_ranked_has_no_numbers(command, program, capsys):
     _, told = _run(capsys, command, program, "--procs", "4", "--partial")
