@@ -21,6 +21,9 @@ from sag.unit import System
 SAMPLES = (16, 24, 32, 40, 48, 64, 80)
 """Sizes at which the work is counted, which is a polynomial in the size."""
 
+LEAST = 4
+"""The least number of processors for which a formula can hold."""
+
 LASTING = 4
 """How many further sizes must keep the speed as well."""
 
@@ -51,6 +54,10 @@ def scaled_by_formula(
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
         sag.errors.MachineError: the machine does.
     """
+    odd = [each for each in procs if each < LEAST or each & (each - 1)]
+    if odd:
+        hint = "Write powers of two from 4 on for one distributed dimension, such as --procs 4,64,1024; of 4 for two."
+        raise UsageError(f"a formula in processors does not hold for {odd[0]:,}.", where="--procs", hint=hint)
     request, name, current = subject(source, system, request, procs, size)
     flops = _work_of(source, system, request, name, work)
     formula = scaling_formula_of(source, system, request, name, progress)

@@ -17,7 +17,8 @@ from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
 from esp.formulas.formula import FormulaLine
 from esp.formulas.paid import outside_of, terms_of
-from esp.formulas.scaling_formula import ScalingFormula
+from esp.formulas.scaling_formula import MessageKey, ScalingFormula
+from esp.formulas.thresholds import compares
 from esp.formulas.trials import Trials, trials_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
@@ -176,7 +177,7 @@ class _Maker(Struct, frozen=True):
                 found = other if len(other.missing) < len(found.missing) else found
         return self.formula(found, names, (size, layouts.procs))
 
-    def solved(self, names: ScaleNames, plan: _Plan, wanted: Mapping[int, int]) -> "_Solved":
+    def solved(self, names: ScaleNames, plan: _Plan, wanted: Mapping[MessageKey, int]) -> "_Solved":
         """Counts as expressions."""
         plan, points = self.points(plan, wanted)
         keys = list(dict.fromkeys(key for each in points for key in each.sample.counts))
@@ -201,7 +202,7 @@ class _Maker(Struct, frozen=True):
                 missing[key] = "its counts have no closed form"
         return _Solved(plan, points, checks, counts, missing, frozenset(averaged))
 
-    def points(self, plan: _Plan, wanted: Mapping[int, int]) -> tuple[_Plan, list[_Point]]:
+    def points(self, plan: _Plan, wanted: Mapping[MessageKey, int]) -> tuple[_Plan, list[_Point]]:
         """The counts with which messages are in the `wanted` ranges everywhere, and with how many cells.
 
         Raises:
@@ -219,10 +220,10 @@ class _Maker(Struct, frozen=True):
         told = f"up to {plan.cells} cells of a processor messages are in other ranges of sizes on other grids."
         raise PredictionError(told, where="--free", hint="Leave the number of processors out, or try another machine.")
 
-    def ranges(self, sample: CountSample) -> dict[int, int]:
-        """The number of the range in which the largest message of each communication is."""
+    def ranges(self, sample: CountSample) -> dict[MessageKey, int]:
+        """The number of the range in which the longest and the shortest message of each communication are."""
         bounds = self.trials.bounds()
-        return {aau: bisect_left(bounds, each) for aau, each in sample.messages.items()}
+        return {key: bisect_left(bounds, each) for key, each in _messages(sample).items()}
 
     def point(self, size: int, extent: int, rank: int, done: tuple[int, int] | None = None) -> _Point:
         """What the engine counts.
@@ -249,18 +250,18 @@ class _Maker(Struct, frozen=True):
         """Counts at a point."""
         return ScaleSample(point.size, point.extent, point.extent**rank, counts)
 
-    def messages(self, points: Sequence[_Point], names: ScaleNames) -> dict[int, Poly | None]:
-        """Bytes of the largest message of each communication, as expressions."""
+    def messages(self, points: Sequence[_Point], names: ScaleNames) -> dict[MessageKey, Poly | None]:
+        """Bytes of the longest and the shortest message of each communication, as expressions."""
 
-        def key(aau: int) -> Key:
-            return aau, "bytes", 0
+        def key(of: MessageKey) -> Key:
+            return of[0], of[1], 0
 
         samples = [
-            self.as_sample(each, {key(aau): float(size) for aau, size in each.sample.messages.items()}, names.rank)
+            self.as_sample(each, {key(of): float(size) for of, size in _messages(each.sample).items()}, names.rank)
             for each in points
         ]
-        found = across([key(aau) for aau in points[0].sample.messages], samples, names)
-        return {aau: each for (aau, _, _), each in found.items()}
+        found = across([key(of) for of in _messages(points[0].sample)], samples, names)
+        return {(aau, which): each for (aau, which, _), each in found.items()}
 
     def formula(self, found: "_Solved", names: ScaleNames, given: tuple[int, int]) -> ScalingFormula:
         """The result."""
@@ -268,8 +269,11 @@ class _Maker(Struct, frozen=True):
         extent = _nearest(given[1], names.rank, plan.extents[0])
         size = max(-(-given[0] // (extent * plan.period)) * plan.period, plan.cells) * extent
         procs, ranges = extent**names.rank, self.ranges(found.points[0].sample)
-        if self.ranges(self.point(size, extent, names.rank).sample) != ranges:
+        shown = self.point(size, extent, names.rank)
+        if self.ranges(shown.sample) != ranges:
             size = plan.cells * extent
+            shown = self.point(size, extent, names.rank)
+        found = _agreeing(found, shown, names)
         trials = structs.replace(self.trials, request=structs.replace(self.trials.request, procs=procs))
         prediction = api.interpret_stages(trials.stages(size), trials.system, trials.at(size))
         figures, values = figures_of(trials.machine), _at(names, size, procs)
@@ -283,7 +287,6 @@ class _Maker(Struct, frozen=True):
         lines: dict[tuple[str, int], list[Key]] = {}
         for key in sorted(found.counts, key=lambda key: (*spans[key[0]], key)):
             lines.setdefault(spans[key[0]], []).append(key)
-        shown = self.point(size, extent, names.rank)
         rank = int(shown.ranks[slowest])
         return ScalingFormula(
             prediction=prediction,
@@ -310,10 +313,17 @@ class _Maker(Struct, frozen=True):
                 for (file, line), here in lines.items()
             ),
             outside=outside_of(trials, prediction, trials.result(size), found.missing, rank, seconds[slowest]),
+            limit=self.limit([*found.points, *found.checks, shown]),
             messages=self.messages(found.points, names),
             bounds=trials.bounds(),
             ranges=ranges,
         )
+
+    def limit(self, points: Sequence[_Point]) -> int | None:
+        """The largest size at which was counted, if the program may do something else beyond it."""
+        if not compares(self.trials.source.program, self.trials.free):
+            return None
+        return max(each.size for each in points)
 
     def short(self, found: "_Solved", point: _Point, names: ScaleNames) -> float:
         """What the slowest processor pays more than the expressions say, in relation to it."""
@@ -359,6 +369,25 @@ def _positions(extent: int) -> tuple[int, ...]:
 
 def _places(rank: int) -> tuple[tuple[str, ...], ...]:
     return tuple(product(WORDS, repeat=rank))
+
+
+def _messages(sample: CountSample) -> dict[MessageKey, int]:
+    """Bytes of the longest and the shortest message of each communication."""
+    longest = {(aau, "longest"): size for aau, size in sample.messages.items()}
+    return longest | {(aau, "shortest"): size for aau, size in sample.shortest.items()}
+
+
+def _agreeing(found: _Solved, shown: _Point, names: ScaleNames) -> _Solved:
+    """Without what differs from the counts at the given size."""
+    why = "its counts differ from those of the engine at the given size"
+    wrong = [key for key, polys in found.counts.items() if not _agree_at(found, shown, key, polys, names)]
+    others = [key for key in shown.sample.counts if key not in found.counts and key not in found.missing]
+    kept = {key: polys for key, polys in found.counts.items() if key not in wrong}
+    return structs.replace(found, counts=kept, missing={**found.missing, **dict.fromkeys([*wrong, *others], why)})
+
+
+def _agree_at(found: _Solved, shown: _Point, key: Key, polys: Sequence[Poly], names: ScaleNames) -> bool:
+    return _agree(shown, key, polys[:1] if key in found.averaged else polys, names)
 
 
 def _nearest(procs: int, rank: int, least: int) -> int:

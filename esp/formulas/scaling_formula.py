@@ -14,6 +14,9 @@ from interpreter.symbolic.across import ScaleNames
 from interpreter.symbolic.numeric import largest_at
 from interpreter.symbolic.polynomial import Poly, weighted
 
+MessageKey = tuple[int, str]
+"""A communication by its AAU, and which of its messages: ``longest`` or ``shortest``."""
+
 
 class ScalingFormula(Printed, Struct, frozen=True, kw_only=True):
     """The time of a program as a formula in its size n and in the number of processors p.
@@ -37,7 +40,9 @@ class ScalingFormula(Printed, Struct, frozen=True, kw_only=True):
         terms: What it pays for the whole program.
         lines: What it pays for each line.
         outside: What is not in the formula.
-        messages: Bytes of the largest message of each communication; None: there is no expression.
+        limit: The largest size for which it holds, as the program compares the size with something; None: there is
+            none.
+        messages: Bytes of the longest and the shortest message of each communication; None: there is no expression.
         bounds: The last sizes of the ranges of messages.
         ranges: The number of the range in which these messages are.
     """
@@ -58,9 +63,10 @@ class ScalingFormula(Printed, Struct, frozen=True, kw_only=True):
     terms: tuple[FormulaTerm, ...]
     lines: tuple[FormulaLine, ...]
     outside: tuple[Outside, ...]
-    messages: Mapping[int, Poly | None]
+    limit: int | None
+    messages: Mapping[MessageKey, Poly | None]
     bounds: tuple[float, ...]
-    ranges: Mapping[int, int]
+    ranges: Mapping[MessageKey, int]
 
     @property
     def time(self) -> Expression:
@@ -101,12 +107,14 @@ class ScalingFormula(Printed, Struct, frozen=True, kw_only=True):
                 sizes % (self.period * np.maximum(extents, 1.0)) == 0
             )
         largest = max(self.size, *(each for each, _ in self.samples))
-        for aau, each in self.messages.items():
+        if self.limit is not None:
+            found &= sizes <= self.limit
+        for key, each in self.messages.items():
             if each is None:  # longer messages remain in the last range
-                found &= (sizes <= largest) | (self.ranges[aau] == len(self.bounds))
+                found &= (sizes <= largest) | (key[1] == "longest" and self.ranges[key] == len(self.bounds))
                 continue
             bytes_ = largest_at([each], values)
-            found &= np.searchsorted(np.asarray(self.bounds), bytes_) == self.ranges[aau]
+            found &= np.searchsorted(np.asarray(self.bounds), bytes_) == self.ranges[key]
         return np.asarray(found)
 
     @property
@@ -116,6 +124,8 @@ class ScalingFormula(Printed, Struct, frozen=True, kw_only=True):
         whole = {1: "p", 2: "sqrt(p)", 3: "the cube root of p"}[self.names.rank]
         times = "" if self.period == 1 else f"{self.period} "
         text = f"for p = {numbers}, ... and multiples {self.names.size} of {times}{whole} from {self.cells} {whole} on"
+        if self.limit is not None:
+            text += f" up to {self.limit}, as the program compares {self.names.size} with constants or variables"
         if self.bounds:
             text += ", as long as messages remain in their ranges of sizes"
         return text

@@ -95,7 +95,9 @@ class Counting(Struct, frozen=True, kw_only=True):
 def sample_of(size: int, result: Result) -> CountSample:
     """What the engine has counted at a size."""
     messages = {each.id: max((one for one, _ in each.comm.sizes), default=0) for each in result.aaus if each.comm}
-    return CountSample(size, counts_by_key(result.counts), {each.id: each.executions for each in result.aaus}, messages)
+    shortest = {each.id: min((one for one, _ in each.comm.sizes), default=0) for each in result.aaus if each.comm}
+    executions = {each.id: each.executions for each in result.aaus}
+    return CountSample(size, counts_by_key(result.counts), executions, messages, shortest)
 
 
 def counts_by_key(table: CountTable) -> dict[Key, "np.ndarray[tuple[int], np.dtype[np.float64]]"]:

@@ -49,6 +49,8 @@ class CountSample(Struct, frozen=True):
     """AAU -> how often it runs."""
     messages: Mapping[int, int]
     """AAU -> bytes of its largest message in a typical execution."""
+    shortest: Mapping[int, int] = {}
+    """AAU -> bytes of its shortest message."""
 
 
 class Ansatz(Struct, frozen=True):

@@ -48,7 +48,9 @@ def test_where_nothing_waits_and_no_cache_is_missed_times_are_predicted_ones():
 
 def test_what_cannot_be_is_said(capsys):
     assert main(["scalability", "pi.hpf", "--procs", "4,12", "--by", "formula"]) == 2
-    assert "--procs 4,8,16,32" in " ".join(capsys.readouterr().err.split())
+    assert "does not hold for 12. Write powers of two from 4 on" in " ".join(capsys.readouterr().err.split())
+    assert main(["scalability", "laplace_bb.hpf", "--procs", "16,32", "--by", "formula"]) == 2
+    assert "--procs 16,64,256,1024" in " ".join(capsys.readouterr().err.split())
     assert main(["scalability", "pi.hpf", "--procs", "4,8", "--by", "formula", "--timed"]) == 2
     assert "time of the whole program" in capsys.readouterr().err
     with pytest.raises(esp.UsageError, match="gives no times"):

@@ -9,6 +9,7 @@ import pytest
 import esp
 from esp.cli.main import main
 from esp.formulas.scaling_derivation import WORDS
+from esp.formulas.thresholds import compares
 from esp.output.scaling_formula import scaling_formula_code, scaling_formula_json, scaling_formula_rows
 
 PROGRAMS = ["lfk03.hpf", "laplace_bb.hpf", "matmul.hpf"]
@@ -113,6 +114,56 @@ def test_limits():
     assert between[0] < between[1] == between[2]
     with pytest.raises(esp.UsageError, match="no fixed grid"):
         esp.scaling_formula("laplace_bb.hpf", grid="4x4", procs=16)
+
+
+THRESHOLDS = [
+    "if (n > 3000) a = a * 2.0",
+    "forall (i = 1:min(n, 1200)) a(i) = a(i) * 2.0",
+    "do i = 1, n, 1024\n s = s + 1.0\n end do",
+    "do i = 1, 2000\n if (i < n) s = s + 1.0\n end do",
+    "where (b > n - 2000) a = 0.0",
+    "m = max(n - 700, 1)\n forall (i = 1:m) a(i) = 2.0",
+]
+SMOOTH = ["a = a * 2.0", "if (n > 4) a = a * 2.0", "do i = n, 1, -1\n s = s + 1.0\n end do", "where (a > 0.5) b = 1"]
+
+
+def shaped(statement, n=512):
+    return (
+        f"program p\n  integer, parameter :: n = {n}\n  integer :: i, m\n  real :: a(n), s\n  integer :: b(n)\n"
+        f"!hpf$ distribute (block) :: a, b\n  a = 1.0\n  b = 1\n  s = 0.0\n  {statement}\n  print *, sum(a), s\n"
+        "end program p\n"
+    )
+
+
+@pytest.mark.parametrize("statement", THRESHOLDS + SMOOTH)
+def test_what_is_compared_with_the_size_limits_the_sizes(statement):
+    """Beyond the sizes at which was counted, a program may do something else."""
+    source = esp.read_source(shaped(statement))
+    assert compares(source.program, "n") == (statement in THRESHOLDS)
+
+
+def test_what_differs_at_the_given_size_is_not_in_the_formula():
+    formula = esp.scaling_formula(shaped("if (n > 1000) a = a / 3.0", 4096), procs=16)
+    assert (formula.size, formula.procs, formula.limit) == (4096, 16, 4096)
+    assert [each.line for each in formula.outside if each.line is not None] == [10] * 8
+    whole = float(formula.evaluate(4096, 16)[0]) + sum(each.time_s for each in formula.outside)
+    assert whole == pytest.approx(formula.prediction.time_s, rel=1e-9)
+    assert all(each.time_s <= 0 for each in formula.outside if each.what == "hidden")
+    with pytest.raises(esp.UsageError, match="does not hold"):
+        formula.evaluate(8192, 16)
+
+
+def test_short_messages_beside_long_ones_keep_their_ranges():
+    """A circular shift by n/2 + 20 sends 20 elements to one processor, all others of a block to another."""
+    formula = esp.scaling_formula(shaped("a = cshift(a, n/2 + 20)", 1024), procs=16)
+    sent = [each for each in formula.terms if "network" in each.figure and each.figure.endswith("startup")]
+    for n, p in ((1024, 16), (2048, 32), (3200, 32)):
+        assert is_held(formula, n, p)
+        prediction = esp.predict(shaped("a = cshift(a, n/2 + 20)", n), procs=p)
+        counts = {(each.figure.path, each.paid): each.of_each(p).mean() for each in prediction.counts.of()}
+        for term in sent:
+            assert float(term.count.evaluate(n, p)[0]) == pytest.approx(counts.get((term.figure, term.paid), 0.0))
+    assert not is_held(formula, 480, 16)
 
 
 def points(formula):
