@@ -14,6 +14,7 @@ from esp.calling import in_python
 from esp.errors import UsageError
 from esp.formulas.formula import FormulaLine, TimeFormula
 from esp.formulas.paid import outside_of, terms_of
+from esp.formulas.thresholds import compares
 from esp.formulas.trials import Trials, trials_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
@@ -148,7 +149,7 @@ class _Maker(Struct, frozen=True):
             size=shown,
             given=size,
             least=found.facts.least,
-            most=found.most(trials.bounds()),
+            most=self.most(found, shown),
             cells=found.facts.cells,
             samples=found.samples,
             checked=found.checked,
@@ -159,6 +160,16 @@ class _Maker(Struct, frozen=True):
             outside=outside_of(trials, prediction, trials.result(shown), found.missing, slowest, seconds[slowest]),
             facts=found.facts,
         )
+
+    def most(self, found: Counting, shown: int) -> int | None:
+        """The largest size for which the formula holds: that up to which was counted, if the program compares the size
+        with something and not all counts are derived."""
+        trials = self.trials
+        most = found.most(trials.bounds())
+        if "interpolated" not in found.origins.values() or not compares(trials.source.program, trials.free):
+            return most
+        counted = max(shown, *found.samples, *found.checked)
+        return counted if most is None else min(most, counted)
 
 
 def _processor_times(found: Counting, machine: Machine, procs: int) -> list[Poly]:

@@ -153,6 +153,13 @@ def test_what_differs_at_the_given_size_is_not_in_the_formula():
         formula.evaluate(8192, 16)
 
 
+def test_for_a_fixed_number_of_processors_it_ends_there_as_well():
+    counted = esp.formula(shaped("if (n > 3000) a = a / 3.0", 512), procs=4)
+    assert counted.most == 512
+    derived = esp.formula(shaped("a = a / 3.0", 512), procs=4)
+    assert derived.most is None
+
+
 def test_short_messages_beside_long_ones_keep_their_ranges():
     """A circular shift by n/2 + 20 sends 20 elements to one processor, all others of a block to another."""
     formula = esp.scaling_formula(shaped("a = cshift(a, n/2 + 20)", 1024), procs=16)
