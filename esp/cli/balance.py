@@ -1,6 +1,7 @@
 """`esp balance`: which start-ups and which work keep the processors busy, by Clement's static model."""
 
 import argparse
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -119,6 +120,8 @@ def _of_counts(options: argparse.Namespace, wanted: "BalanceRequest", counts: "G
     if counts is None:
         given = [name for name in _OF_WORK if getattr(options, name)]
         refuse_without_effect(options, given, "without a program or --operations and --startups")
+    elif options.pattern and re.search(r"\bp\b", options.startups):
+        refuse_without_effect(options, ("pattern",), "with --startups that say how they depend on p")
     return balanced_counts(counts, load_machine(options.system), wanted)
 
 

@@ -23,7 +23,7 @@ examples:
   esp formula laplace_bb.hpf --procs 4                time as a function of n
   esp formula laplace_bb.hpf --procs 4 --line 36      one line
   esp formula laplace_bb.hpf --procs 4 --free k       another parameter
-  esp formula gauss.hpf --free n,procs                time as a function of n and p
+  esp formula gauss.hpf --free n,procs                also of the processors p
   esp formula lu.hpf --procs 4 --as python -o lu.py   or numpy, fortran
   esp formula lu.hpf --procs 4 --as latex             for papers
   esp formula lu.hpf --procs 4 --json                 for other programs

@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     work = "flops of the best sequential program: '2*n**3' (default: of this one on one processor)"
     group.add_argument("--work", metavar="FLOPS", default="", help=work)
     tol = "how near the speed must be at the size by equation 2: a share of it (default: 1%%)"
-    group.add_argument("--tol", metavar="SHARE", default="1%", help=tol)
+    group.add_argument("--tol", metavar="SHARE", help=tol)
     by = "times by predictions, or by the formula in size and processors, for very many (default: %(default)s)"
     group.add_argument("--by", choices=("predictions", "formula"), default="predictions", help=by)
     add_timed(parser)
@@ -101,7 +101,9 @@ def execute(options: argparse.Namespace) -> int:
     if procs is None:
         raise UsageError("several numbers of processors are needed.", hint="Write --procs 1,2,4,8.")
     speed = None if options.speed is None else speed_of(options.speed)
-    tol = share_of(options.tol)
+    tol = share_of(options.tol or "1%")
+    if options.by == "formula" and options.tol:
+        raise UsageError("there are no sizes by equation 2.", where="--tol", hint="Leave it out with --by formula.")
     if options.by == "formula" and options.timed:
         raise UsageError("a formula has the time of the whole program.", where="--timed", hint="Leave it out.")
     from esp.cli.progress import ProgressLine

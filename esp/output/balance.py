@@ -35,7 +35,25 @@ def _unit(found: Balance) -> str:
     return "operations" if found.file is None and found.runs else "flops"
 
 
+FAR = 0.1
+"""A deviation from the prediction that the first sentences name."""
+
+
 def _sentence(found: Balance) -> str:
+    """The answer, and how far the model is from the prediction where that is far."""
+    run = max(found.runs, key=lambda each: each.processors, default=None)
+    text = _answer(found)
+    if run is None or run.engine is None or abs(run.engine.deviation) <= FAR:
+        return text
+    predicted = run.engine.speedup
+    share = percent(predicted / run.processors)
+    return (
+        f"{text} But the prediction has a speedup of {significant(predicted)} ({share} utilisation), not "
+        f"{significant(run.speedup)}: the second table lists what the model neglects."
+    )
+
+
+def _answer(found: Balance) -> str:
     share = percent(found.utilisation)
     if not found.runs:
         return (
@@ -54,10 +72,10 @@ def _sentence(found: Balance) -> str:
         )
     limit = f"{significant(run.largest_startup)} ({seconds(run.largest_startup * found.t_phi_s)})"
     now = f"{significant(found.c_c)} ({seconds(found.c_c * found.t_phi_s)})"
-    has = "" if run.grain is None else f" and has {significant(run.grain)}"
+    has = "" if run.grain is None else f"; there are {significant(run.grain)}"
     needs = "" if run.least_grain is None else f"{significant(run.least_grain)} {_unit(found)} for each start-up{has}"
     if run.reached:
-        also = f" Each processor needs at least {needs}." if needs else ""
+        also = f" That needs at least {needs}." if needs else ""
         return f"{on}, a start-up may cost up to C_c = {limit} for {share} utilisation. It costs {now}.{also}"
     also = f" needs at least {needs}" if needs else f" is not reached with any number of {_unit(found)}"
     return (
@@ -70,6 +88,8 @@ def _less(found: Balance, run: BalanceRun) -> str:
     enough = [each.processors for each in found.runs if each.reached and 1 < each.processors < run.processors]
     fewer = f"{plural(max(enough), 'processor')} (which reach it)" if enough else "fewer processors"
     messages = ", fewer messages" if run.startups else ""
+    if not found.x_p:
+        return f"No operation is divided among the processors: distribute arrays, or take {fewer}."
     return f"Ways out: a larger problem{messages}, or {fewer}."
 
 

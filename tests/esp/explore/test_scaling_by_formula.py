@@ -53,6 +53,8 @@ def test_what_cannot_be_is_said(capsys):
     assert "--procs 16,64,256,1024" in " ".join(capsys.readouterr().err.split())
     assert main(["scalability", "pi.hpf", "--procs", "4,8", "--by", "formula", "--timed"]) == 2
     assert "time of the whole program" in capsys.readouterr().err
+    assert main(["scalability", "pi.hpf", "--procs", "4,8", "--by", "formula", "--tol", "2%"]) == 2
+    assert "no sizes by equation 2" in capsys.readouterr().err
     with pytest.raises(esp.UsageError, match="gives no times"):
         esp.scalability("pi.hpf", procs=(4, 8), by="guess")
     with pytest.raises(esp.PredictionError, match="no polynomial in n"):

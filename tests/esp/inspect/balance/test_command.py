@@ -33,12 +33,12 @@ def test_the_limit_is_shown_beside_the_cost(esp):
     _, out, _ = esp("balance", *GIVEN, "--procs", "4")
     told = "a start-up may cost up to C_c = 10,000 (250 us) for 50% utilisation. It costs 5,880 (147 us)."
     assert told in words_of(out)
-    assert "needs at least 1,470 operations for each start-up and has 2,500" in words_of(out)
+    assert "needs at least 1,470 operations for each start-up; there are 2,500" in words_of(out)
 
 
 def test_ways_out(esp):
     _, out, _ = esp("balance", *GIVEN, "--procs", "4,16,64")
-    assert "50% utilisation needs at least 1,470 operations for each start-up and has 156." in words_of(out)
+    assert "50% utilisation needs at least 1,470 operations for each start-up; there are 156." in words_of(out)
     assert "It needs start-ups up to C_c = 625 (15.6 us) instead of 5,880 (147 us)." in words_of(out)
     assert "Ways out: a larger problem, fewer messages, or 4 processors (which reach it)." in words_of(out)
 
