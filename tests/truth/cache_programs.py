@@ -238,9 +238,7 @@ class Writer:
         stepping = around.startswith("k")
         low = "k" if stepping else draw.choice(("1", "2", "j"))
         first = draw.choice(("1", "k + 1")) if stepping else "1"
-        if around:
-            self.add(f"  do {around}")
-        self.add(f"""\
+        text = f"""\
   !hpf$ independent, new(t, i)
   do j = {first}, n
     t = 0
@@ -251,9 +249,11 @@ class Writer:
     do i = {draw.choice((f"{low}, n", "1, n", "n, 1, -1"))}
       {x}({at}) = {x}({at}) + {draw.choice(("t", f"t*{y}({at})"))}
     end do
-  end do""")
+  end do"""
         if around:
-            self.add("  end do")
+            inner = "\n".join(f"  {line}" for line in text.splitlines())
+            text = f"  do {around}\n{inner}\n  end do"
+        self.add(text)
 
 
 def program(seed):
