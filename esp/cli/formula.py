@@ -70,7 +70,7 @@ def execute(options: argparse.Namespace) -> int:
     source, system, request = asked_of(options, procs)
     free, *more = [each.strip() for each in options.free.split(",")]
     if more and [each.lower() for each in more] != ["procs"]:
-        raise UsageError(f"{options.free!r} is no parameter.", where="--free", hint="Write n or n,procs.")
+        raise UsageError(f"{options.free!r} is not a parameter.", where="--free", hint="Write n or n,procs.")
     if more:
         return _in_procs(options, console, source, system, request, free)
     made: list[TimeFormula] = []

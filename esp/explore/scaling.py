@@ -169,7 +169,7 @@ def check_work(done: float, speed: float, work: str, where: str) -> None:
     """Find out whether there is a speed to keep; `work`: the formula of the work that is `done`, if one is given.
 
     Raises:
-        UsageError: the given work is no number of flops.
+        UsageError: the given work is not a number of flops.
         PredictionError: no work is done.
     """
     if work and not done > 0:

@@ -50,7 +50,7 @@ def scaled_by_formula(
 
     Raises:
         UsageError: an argument does not fit the program, or the formula does not hold for a number of processors.
-        PredictionError: no work is done, or it is no polynomial in the size.
+        PredictionError: no work is done, or it is not a polynomial in the size.
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
         sag.errors.MachineError: the machine does.
     """
@@ -143,7 +143,7 @@ def _work_of(source: Source, system: System, request: Request, name: str, work: 
     """The flops of the sequential program as a function of the size.
 
     Raises:
-        PredictionError: they are no polynomial in it.
+        PredictionError: they are not a polynomial in it.
     """
     tries = SizedPredictions(source, system, request, name, work, None)
     if work.strip():
@@ -151,7 +151,7 @@ def _work_of(source: Source, system: System, request: Request, name: str, work: 
     counted = exact(np.array([tries.work(each) for each in SAMPLES]))
     found = None if counted is None else polynomial_through(SAMPLES, counted)
     if found is None:
-        told = f"the flops of one processor are no polynomial in {name}."
+        told = f"the flops of one processor are not a polynomial in {name}."
         raise PredictionError(told, where="--by", hint="Give them with --work.")
     coefficients = tuple(found)
     return lambda size: float(sum(each * size**power for power, each in enumerate(coefficients)))

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from math import log2
 from os import PathLike
@@ -23,7 +24,7 @@ from esp.formulas.trials import Trials, trials_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
 from interpreter.symbolic.across import ScaleNames, ScaleSample, across, names_for
-from interpreter.symbolic.counting import CELLS, WIDE
+from interpreter.symbolic.counting import CELLS, WIDE, sample_of
 from interpreter.symbolic.polynomial import Poly
 from interpreter.symbolic.sampled import CountSample, Key
 from sag.figures import figures_of
@@ -109,6 +110,10 @@ def scaling_formula_of(
     return _Maker(trials_of(source, system, request, free), progress).make()
 
 
+class _OtherRanges(PredictionError):
+    """Messages are not in the wanted ranges on all grids."""
+
+
 class _Point(Struct, frozen=True):
     """What the engine counted at a size on a grid, and which processors are looked at."""
 
@@ -167,14 +172,15 @@ class _Maker(Struct, frozen=True):
         wanted = self.ranges(self.point(max(-(-size // extent), CELLS) * extent, extent, rank).sample)
         try:
             found = self.solved(names, plan, wanted)
-        except PredictionError:  # messages of the given size are shorter than those of other numbers of processors
+        except _OtherRanges:  # messages of the given size are shorter than those of other numbers of processors
             wanted = self.ranges(self.point(MANY_CELLS * extent, extent, rank).sample)
             found = self.solved(names, plan, wanted)
         for cells, period, times in OTHERS:
             extents = tuple(times * each for each in EXTENTS[rank])
             if found.missing and extents[-1] ** rank <= MOST_PROCESSORS:
-                other = self.solved(names, _Plan(rank, extents, cells, period), wanted)
-                found = other if len(other.missing) < len(found.missing) else found
+                with suppress(_OtherRanges):
+                    other = self.solved(names, _Plan(rank, extents, cells, period), wanted)
+                    found = other if len(other.missing) < len(found.missing) else found
         return self.formula(found, names, (size, layouts.procs))
 
     def solved(self, names: ScaleNames, plan: _Plan, wanted: Mapping[MessageKey, int]) -> "_Solved":
@@ -206,7 +212,7 @@ class _Maker(Struct, frozen=True):
         """The counts with which messages are in the `wanted` ranges everywhere, and with how many cells.
 
         Raises:
-            PredictionError: there are none.
+            _OtherRanges: there are none.
         """
         for _ in range(ATTEMPTS):
             found: list[_Point] = []
@@ -218,7 +224,7 @@ class _Maker(Struct, frozen=True):
                 return plan, found
             plan = structs.replace(plan, cells=2 * plan.cells)
         told = f"up to {plan.cells} cells of a processor messages are in other ranges of sizes on other grids."
-        raise PredictionError(told, where="--free", hint="Leave the number of processors out, or try another machine.")
+        raise _OtherRanges(told, where="--free", hint="Leave the number of processors out, or try another machine.")
 
     def ranges(self, sample: CountSample) -> dict[MessageKey, int]:
         """The number of the range in which the longest and the shortest message of each communication are."""
@@ -244,7 +250,7 @@ class _Maker(Struct, frozen=True):
         ranks = np.zeros(len(_places(rank)), dtype=np.int64)
         for grid in grids:
             ranks = np.array([np.dot(place, grid.strides) for place in product(_positions(extent), repeat=rank)])
-        return _Point(size, extent, trials.count(size), ranks)
+        return _Point(size, extent, sample_of(size, trials.result_of(stages, size)), ranks)
 
     def as_sample(self, point: _Point, counts: Mapping[Key, float], rank: int) -> ScaleSample:
         """Counts at a point."""

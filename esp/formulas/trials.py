@@ -63,7 +63,10 @@ class Trials(Struct, frozen=True):
 
     def result(self, size: int) -> Result:
         """What the engine gives at a size, without cache misses."""
-        stages = self.stages(size)
+        return self.result_of(self.stages(size), size)
+
+    def result_of(self, stages: api.Stages, size: int) -> Result:
+        """The same of a program that is lowered."""
 
         def attempt(setting: Setting) -> Result:
             return interpret(

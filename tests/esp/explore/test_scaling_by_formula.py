@@ -57,7 +57,7 @@ def test_what_cannot_be_is_said(capsys):
     assert "no sizes by equation 2" in capsys.readouterr().err
     with pytest.raises(esp.UsageError, match="gives no times"):
         esp.scalability("pi.hpf", procs=(4, 8), by="guess")
-    with pytest.raises(esp.PredictionError, match="no polynomial in n"):
+    with pytest.raises(esp.PredictionError, match="not a polynomial in n"):
         esp.scalability("lfk02.hpf", procs=(4, 8), by="formula")
 
 
