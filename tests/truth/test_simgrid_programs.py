@@ -78,7 +78,8 @@ def test_page_tells_of_every_benchmark():
 @pytest.mark.parametrize("reading", READINGS)
 def test_every_benchmark(reading):
     results = results_of(reading)
-    assert len(results) == len(PROGRAMS) * len(PROCS)
+    assert {each.program for each in results} == set(PROGRAMS)
+    assert {each.procs for each in results} == set(PROCS)
     assert_within_bounds(results, reading)
     assert readings_row(reading) in ACCURACY.read_text(encoding="utf-8")
     if reading == "as described":
