@@ -14,6 +14,9 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp formula --help` need not w
     from esp.sources import Source
     from sag.unit import System
 
+_LARGEST = 10**15
+"""Sizes beyond it are mistakes, and their cubes are no longer exact."""
+
 FORMS = ("text", "latex", "python", "numpy", "fortran", "sympy")
 
 USAGE = "esp formula PROG [FILE ...] [options]"
@@ -22,6 +25,7 @@ EXAMPLES = """\
 examples:
   esp formula laplace_bb.hpf --procs 4                time as a function of n
   esp formula laplace_bb.hpf --procs 4 --line 36      one line
+  esp formula laplace_bb.hpf --procs 4 --at 256..4096 its value at some sizes
   esp formula laplace_bb.hpf --procs 4 --free k       another parameter
   esp formula gauss.hpf --free n,procs                also of the processors p
   esp formula lu.hpf --procs 4 --as python -o lu.py   or numpy, fortran
@@ -47,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the parameter of the formula; with ,procs also the number of processors (default: %(default)s)",
     )
     shown.add_argument("--line", metavar="L", help="only the terms of this line")
+    shown.add_argument("--at", metavar="SIZES", help="the seconds at these sizes: 256,512 or 256..4096")
     forms = add_forms(shown, "docs/json_other.md")
     forms.add_argument("--as", metavar="FORM", dest="language", choices=FORMS, default="text", help="%(choices)s")
     add_output(parser)
@@ -71,6 +76,10 @@ def execute(options: argparse.Namespace) -> int:
     free, *more = [each.strip() for each in options.free.split(",")]
     if more and [each.lower() for each in more] != ["procs"]:
         raise UsageError(f"{options.free!r} is not a parameter.", where="--free", hint="Write n or n,procs.")
+    sizes = _sizes(options)
+    if more and sizes is not None:
+        hint = f"Write --free {free}, or use esp.scaling_formula(...).evaluate(sizes, procs) in Python."
+        raise UsageError("sizes are evaluated on a fixed number of processors.", where="--at", hint=hint)
     if more:
         return _in_procs(options, console, source, system, request, free)
     made: list[TimeFormula] = []
@@ -82,12 +91,22 @@ def execute(options: argparse.Namespace) -> int:
     found, _ = with_answers(predict, request)
     console.warn(found.prediction.warnings, source.program.lines)
     line = _line(found, options.line)
-    if options.json:
+    if sizes is not None:
+        times = _times(found, sizes, line)
+        rows = [{"size": size, "time_s": time_s} for size, time_s in zip(sizes, times, strict=True)]
+        if options.json:
+            console.deliver(text_of({**output.formula_json(found, line), "at": rows}))
+        elif options.csv:
+            console.deliver(rows_as_csv(rows))
+        else:
+            console.deliver(output.formula_at(found, sizes, times, console.screen, line))
+    elif options.json:
         console.deliver(text_of(output.formula_json(found, line)))
     elif options.csv:
         console.deliver(rows_as_csv(output.formula_rows(found, line)))
     elif options.language == "text":
-        console.deliver(output.formula_text(found, console.screen, line))
+        times = [float(each.time(found.parameter).evaluate(found.size)[0]) for each in found.lines]
+        console.deliver(output.formula_text(found, console.screen, line, _next(options, found, line, times)))
     else:
         try:
             console.deliver(output.formula_code(found, options.language, line))
@@ -120,10 +139,60 @@ def _in_procs(
     elif options.csv:
         console.deliver(rows_as_csv(output.scaling_formula_rows(found, line)))
     elif options.language == "text":
-        console.deliver(output.scaling_formula_text(found, console.screen, line))
+        each_s = [each.time(free, found.names).evaluate(found.size, found.procs)[0] for each in found.lines]
+        following = _next(options, found, line, [float(each) for each in each_s])
+        console.deliver(output.scaling_formula_text(found, console.screen, line, following))
     else:
         console.deliver(output.scaling_formula_code(found, options.language, line))
     return 0
+
+
+def _next(
+    options: argparse.Namespace, found: "TimeFormula | ScalingFormula", line: "FormulaLine | None", times: list[float]
+) -> str:
+    """The command worth typing next: the line that takes most, or the seconds of a line at larger sizes. `times`: those
+    of each line."""
+    from esp.cli.again import command
+
+    if options.program == "-" or not found.lines:
+        return ""
+    words = command("formula", options)
+    words += f" --free {options.free}" if options.free != "n" else ""
+    if line is not None:
+        more = f"{found.size}..{16 * found.size}"
+        return f"{words} --line {line.line} --at {more}" if "," not in options.free else ""
+    most = max(zip(times, found.lines, strict=True), key=lambda each: each[0])[1]
+    return f"{words} --line {most.line}" if most.file == found.prediction.file else ""
+
+
+def _sizes(options: argparse.Namespace) -> list[int] | None:
+    """The sizes of ``--at``.
+
+    Raises:
+        UsageError: one is not a positive whole number, or code is asked for.
+    """
+    if options.at is None:
+        return None
+    from esp.explore.axes import values_of
+
+    if options.language != "text":
+        hint = f"Leave out --at, or --as {options.language}."
+        raise UsageError("code is not evaluated.", where="--at", hint=hint)
+    given = values_of(options.at, "--at")
+    wrong = [each for each in given if not each.isdecimal() or not 1 <= int(each) <= _LARGEST]
+    if wrong:
+        raise UsageError(f"{wrong[0]!r} is not a size.", where="--at", hint="Write for example 256,512 or 256..4096.")
+    return [int(each) for each in given]
+
+
+def _times(found: "TimeFormula", sizes: list[int], line: "FormulaLine | None") -> list[float]:
+    """Seconds at some sizes, of the program or of one of its lines.
+
+    Raises:
+        UsageError: the formula does not hold for one of them.
+    """
+    whole = found.evaluate(**{found.parameter: sizes})
+    return [float(each) for each in (whole if line is None else line.time(found.parameter).evaluate(sizes))]
 
 
 def _line(found: "TimeFormula | ScalingFormula", text: str | None) -> "FormulaLine | None":

@@ -15,6 +15,7 @@ from interpreter.symbolic.across import ScaleNames
 from interpreter.symbolic.facts import Facts
 from interpreter.symbolic.numeric import largest_at
 from interpreter.symbolic.polynomial import Poly, poly, weighted
+from interpreter.symbolic.relaxed import relaxed
 from interpreter.symbolic.spelling import spelled
 
 TERMS = {
@@ -212,6 +213,11 @@ class TimeFormula(Printed, Struct, frozen=True, kw_only=True):
         """Seconds of the slowest processor at the given size; at others another one may be the slowest (`evaluate`)."""
         return Expression(self.seconds_of(self.slowest), self.parameter)
 
+    @property
+    def relaxed(self) -> Expression | None:
+        """`time` as a polynomial, with the mean of each rounding in its place; None: it has more than roundings."""
+        return relaxed_time(self.terms, self.parameter)
+
     def seconds_of(self, processor: int) -> Poly:
         """Seconds of a processor, as an expression."""
         return _seconds(self.terms, [each.counts[processor] for each in self.terms])
@@ -261,6 +267,13 @@ class TimeFormula(Printed, Struct, frozen=True, kw_only=True):
             PredictionError: SymPy is not installed.
         """
         return self.time.to_latex()
+
+
+def relaxed_time(terms: Sequence[FormulaTerm], parameter: str) -> Expression | None:
+    """The seconds of some terms without roundings; None: they have more than roundings."""
+    smooth = [relaxed(each.count.poly) for each in terms]
+    counts = [each for each in smooth if each is not None]
+    return Expression(_seconds(terms, counts), parameter) if len(counts) == len(terms) else None
 
 
 def _seconds(terms: Sequence[FormulaTerm], counts: Sequence[Poly]) -> Poly:

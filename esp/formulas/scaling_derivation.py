@@ -6,13 +6,14 @@ from contextlib import suppress
 from itertools import product
 from math import log2
 from os import PathLike
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from aag.ir.units import Form
+from aag.mapping.layout import Layouts
 from esp import api
 from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
@@ -85,7 +86,7 @@ def scaling_formula(
         '9.27e-06 b + 0.0015689 s + 0.00418209'
 
     Raises:
-        UsageError: the program has no such parameter, or its grid is given.
+        UsageError: the program has no such parameter, no distributed dimension depends on it, or its grid is given.
         PredictionError: at some size that the formula needs the program cannot be predicted.
         esp.EspError: a file or an argument prevents it.
     """
@@ -99,7 +100,8 @@ def scaling_formula_of(
     """The formula of a program that is read, on a machine that is loaded.
 
     Raises:
-        UsageError: the program has no such parameter, or there are several scenarios or a given grid.
+        UsageError: the program has no such parameter, no distributed dimension depends on it, or there are several
+            scenarios or a given grid.
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
         sag.errors.MachineError: the machine or the scenario does.
     """
@@ -166,6 +168,8 @@ class _Maker(Struct, frozen=True):
         stages = api.lower_source(self.trials.source, self.trials.system, self.trials.request)
         layouts = stages.node_program.layouts
         size = self.trials.size(layouts.constants)
+        if not self.shared(self.trials, size, layouts):
+            self.refuse(layouts)
         rank = max((len(each.grid.shape) for each in layouts.arrays.values() if each.is_distributed), default=1)
         names, extent = names_for(self.trials.free, rank), _nearest(layouts.procs, rank, EXTENTS[rank][0])
         plan = _Plan(rank, EXTENTS[rank], CELLS, 1)
@@ -182,6 +186,36 @@ class _Maker(Struct, frozen=True):
                     other = self.solved(names, _Plan(rank, extents, cells, period), wanted)
                     found = other if len(other.missing) < len(found.missing) else found
         return self.formula(found, names, (size, layouts.procs))
+
+    def shared(self, trials: Trials, size: int, layouts: Layouts) -> bool:
+        """Whether the extent of some distributed dimension, if there is one, depends on the parameter of the trials."""
+        extents = _distributed(layouts)
+        return not extents or extents != _distributed(trials.stages(2 * size).node_program.layouts)
+
+    def refuse(self, layouts: Layouts) -> NoReturn:
+        """Say which parameters there are instead.
+
+        Raises:
+            UsageError: always.
+        """
+        free, others = self.trials.free, []
+        for each, value in layouts.constants.items():
+            if (
+                isinstance(value, int)
+                and not isinstance(value, bool)
+                and value > 0
+                and each != free
+                and "$" not in each
+            ):
+                with suppress(PredictionError):
+                    if self.shared(structs.replace(self.trials, free=each), value, layouts):
+                        others.append(each)
+        hint = f"Write --free {free} --procs {layouts.procs} for a formula on {layouts.procs} processors"
+        raise UsageError(
+            f"no distributed dimension depends on {free}, so that {free} and p together give no closed form.",
+            where="--free",
+            hint=f"{hint}, or --free {others[0]},procs." if others else f"{hint}.",
+        )
 
     def solved(self, names: ScaleNames, plan: _Plan, wanted: Mapping[MessageKey, int]) -> "_Solved":
         """Counts as expressions."""
@@ -365,6 +399,17 @@ class _Solved(Struct, frozen=True):
 
 
 WORDS = ("first", "second", "middle", "last but one", "last")
+
+
+def _distributed(layouts: Layouts) -> dict[tuple[str, int], int]:
+    """The extents of all distributed dimensions."""
+    return {
+        (name, dim): extent
+        for name, each in layouts.arrays.items()
+        if each.is_distributed
+        for dim, extent in enumerate(each.extents)
+        if each.axis_of_dim(dim) is not None
+    }
 
 
 def _positions(extent: int) -> tuple[int, ...]:

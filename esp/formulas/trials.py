@@ -39,7 +39,8 @@ class Trials(Struct, frozen=True):
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
         known = sorted(each for each, found in constants.items() if isinstance(found, int) and "$" not in each)
-        hint = f"Its integer constants: {', '.join(known)}." if known else f"Give it a value: {self.free.upper()}=64."
+        told = f"Its integer constants: {', '.join(known)}. Write --free {known[0]}." if known else ""
+        hint = told or f"Give it a value: {self.free.upper()}=64."
         raise UsageError(f"{self.free} is not a size of this program.", where="--free", hint=hint)
 
     def at(self, size: int) -> api.Request:

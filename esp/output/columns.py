@@ -5,7 +5,7 @@ from html import escape
 
 from msgspec import Struct
 
-from esp.output.screen import Screen, shorten
+from esp.output.screen import Screen, flow, shorten
 from esp.visible import HTML
 
 
@@ -25,8 +25,16 @@ class TableRow(Struct, frozen=True):
     role: str = ""
 
 
-def table(columns: Sequence[Column], rows: Sequence[TableRow], screen: Screen, *, flexible: bool = False) -> str:
-    """Lay out rows below a heading. With `flexible` the last column gets what is left of the width.
+def table(
+    columns: Sequence[Column],
+    rows: Sequence[TableRow],
+    screen: Screen,
+    *,
+    flexible: bool = False,
+    wrapped: bool = False,
+) -> str:
+    """Lay out rows below a heading. With `flexible` the last column gets what is left of the width and is shortened to
+    it; with `wrapped` its words continue on lines below.
 
     Lines never end in spaces, so that text is the same wherever it is copied from.
     """
@@ -36,13 +44,18 @@ def table(columns: Sequence[Column], rows: Sequence[TableRow], screen: Screen, *
         max(column.width, len(column.title), *(len(row.cells[i]) for row in rows), 0)
         for i, column in enumerate(columns)
     ]
+    taken = sum(widths[:-1]) + sum(column.gap for column in columns[1:])
     if flexible:
-        taken = sum(widths[:-1]) + sum(column.gap for column in columns[1:])
         widths[-1] = max(len(columns[-1].title), screen.columns - taken)
     heading = _line([column.title for column in columns], columns, widths)
     lines = [screen.paint("strong", heading)]
     for row in rows:
         cells = [*row.cells[:-1], shorten(row.cells[-1], widths[-1])] if flexible else row.cells
+        if wrapped:
+            first, *more = flow(cells[-1].split(), screen.columns - taken, " ").split("\n")
+            lines.append(screen.paint(row.role, _line([*cells[:-1], first], columns, widths)))
+            lines += [screen.paint(row.role, " " * taken + each) for each in more]
+            continue
         lines.append(screen.paint(row.role, _line(cells, columns, widths)))
     return "\n".join(lines)
 

@@ -3,34 +3,38 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from esp.formulas.formula import TERMS, FormulaLine, FormulaTerm, Outside, TimeFormula, need_sympy
+from esp.formulas.formula import TERMS, FormulaLine, FormulaTerm, Outside, TimeFormula, need_sympy, relaxed_time
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import grid, source_text
 from esp.output.numbers import plural, seconds, significant
 from esp.output.screen import Screen, flow, paragraph, printable
 from esp.prediction import first
 from interpreter.symbolic.polynomial import Poly, weighted
+from interpreter.symbolic.relaxed import has_roundings
 from interpreter.symbolic.spelling import NotSpelled, Style, spelled
 
 Form = Literal["text", "latex", "python", "numpy", "fortran", "sympy"]
 FORMS: tuple[Form, ...] = ("text", "latex", "python", "numpy", "fortran", "sympy")
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-_WIDEST = 60
-"""Columns of a count that is printed in a table."""
+_LONG = 40
+"""Columns from which on a count is written below its table."""
 
 
-def formula_text(formula: TimeFormula, screen: Screen, line: FormulaLine | None = None) -> str:
-    """The formula of the program, or of one of its lines, for a person."""
+def formula_text(formula: TimeFormula, screen: Screen, line: FormulaLine | None = None, next_: str = "") -> str:
+    """The formula of the program, or of one of its lines, for a person. `next_`: the command to try now."""
     terms = formula.terms if line is None else line.terms
-    blocks = [_heading(formula, screen, line), _time(formula, terms, screen), _table(formula, terms, screen)]
+    blocks = [heading(formula, screen, line), _time(formula, terms, screen), _table(formula, terms, screen)]
     if line is None:
         blocks.append(_lines(formula, screen))
-    notes = _notes(formula, screen, line)
+    notes = [meanings(terms, screen), *_notes(formula, screen, line)]
+    if next_:
+        notes.append(paragraph("next", next_, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]).rstrip() + "\n"
 
 
-def _heading(formula: TimeFormula, screen: Screen, line: FormulaLine | None) -> str:
+def heading(formula: TimeFormula, screen: Screen, line: FormulaLine | None) -> str:
+    """What the formula is of."""
     prediction = formula.prediction
     name = printable(prediction.file.rsplit("/", 1)[-1]) + (" (bundled)" if prediction.bundled else "")
     shape = f"{plural(prediction.processors, 'proc')} ({grid(prediction.grid)})"
@@ -48,6 +52,9 @@ def _time(formula: TimeFormula, terms: Sequence[FormulaTerm], screen: Screen) ->
     head = f"T({formula.parameter}) = {' + '.join(names) or '0'}"
     who = f"seconds of processor {formula.slowest}, the slowest at {formula.parameter} = {formula.size:,}"
     lines = [screen.paint("strong", head), paragraph("", who, screen.columns, 1)]
+    smooth = relaxed_time(terms, formula.parameter)
+    if smooth is not None and any(has_roundings(each.count.poly) for each in terms):
+        lines.append(paragraph("", f"about {smooth} (roundings replaced by their means)", screen.columns, 1))
     for name in names:
         own = [each for each in terms if each.term == name]
         found = weighted([each.count.poly for each in own], [each.seconds for each in own])
@@ -56,19 +63,30 @@ def _time(formula: TimeFormula, terms: Sequence[FormulaTerm], screen: Screen) ->
 
 
 def _table(formula: TimeFormula, terms: Sequence[FormulaTerm], screen: Screen) -> str:
-    columns = [
-        Column("term", align="<"),
-        Column("figure", align="<"),
-        Column("each"),
-        Column(f"{formula.parameter} = {formula.size:,}"),
-        Column("count", align="<"),
-    ]
+    times = [each.seconds * float(each.count.evaluate(formula.size)[0]) for each in terms]
+    return terms_table(terms, times, f"{formula.parameter} = {formula.size:,}", screen)
+
+
+def terms_table(terms: Sequence[FormulaTerm], times: Sequence[float], title: str, screen: Screen) -> str:
+    """What is paid: how often, and what it takes at one size. Long counts have a name, and are written below it."""
+    columns = [Column("term", align="<"), Column("figure", align="<"), Column("each"), Column(title)]
+    long: dict[str, str] = {}
     rows = []
-    for each in terms:
-        time_s = each.seconds * float(each.count.evaluate(formula.size)[0])
-        paid = "" if each.paid == "computation" else f" ({each.paid})"
-        rows.append(TableRow((each.term, each.figure + paid, precise(each.seconds), seconds(time_s), str(each.count))))
-    return table(columns, rows, screen) if rows else "It takes no time."
+    for each, time_s in zip(terms, times, strict=True):
+        paid, count = "" if each.paid == "computation" else f" ({each.paid})", str(each.count)
+        if len(count) > _LONG:
+            count = long.setdefault(count, f"c{len(long) + 1}")
+        rows.append(TableRow((each.term, each.figure + paid, precise(each.seconds), seconds(time_s), count)))
+    if not rows:
+        return "It takes no time."
+    below = [paragraph(f"  {name}", f"= {count}", screen.columns, 4) for count, name in long.items()]
+    return "\n".join([table([*columns, Column("count", align="<")], rows, screen), *below])
+
+
+def meanings(terms: Sequence[FormulaTerm], screen: Screen) -> str:
+    """What the terms count."""
+    shown = [f"{name} {what}" for name, what in TERMS.items() if any(each.term == name for each in terms)]
+    return paragraph("terms", ", ".join(shown), screen.columns)
 
 
 def precise(value: float) -> str:
@@ -85,16 +103,16 @@ def _lines(formula: TimeFormula, screen: Screen) -> str:
         mark = " *" if each.origin == "interpolated" else ""
         name = f"{each.line}" if each.file == formula.prediction.file else f"{each.file.rsplit('/', 1)[-1]}:{each.line}"
         rows.append(TableRow((name, seconds(float(time.evaluate(formula.size)[0])), str(time) + mark)))
-    return table(columns, rows, screen)
+    return table(columns, rows, screen, wrapped=True)
 
 
-def _notes(formula: TimeFormula, screen: Screen, line: FormulaLine | None) -> list[str]:
+def _notes(formula: TimeFormula, screen: Screen, line: FormulaLine | None, *, marked: bool = True) -> list[str]:
     width = screen.columns
     notes = [paragraph("valid", formula.validity, width)]
     if formula.size != formula.given:
         told = f"for {formula.parameter} = {formula.given:,} it does not hold: shown for {formula.size:,}"
         notes.append(screen.paint("warm", paragraph("warning", told, width)))
-    notes.append(paragraph("how", _how(formula, line), width))
+    notes.append(paragraph("how", _how(formula, line, marked=marked), width))
     if formula.checked:
         told = " and ".join(f"{formula.parameter} = {each:,}" for each in formula.checked)
         notes.append(paragraph("checked", f"counts equal those of `esp run` at {told}", width))
@@ -109,15 +127,15 @@ def _notes(formula: TimeFormula, screen: Screen, line: FormulaLine | None) -> li
     return notes
 
 
-def _how(formula: TimeFormula, line: FormulaLine | None) -> str:
-    """Where the counts come from."""
+def _how(formula: TimeFormula, line: FormulaLine | None, *, marked: bool) -> str:
+    """Where the counts come from. `marked`: lines with interpolated counts are."""
     sizes = plural(len(formula.samples), "size")
     if line is not None:
         derived = "its counts are derived from loops and layouts"
         return derived if line.origin == "derived" else f"some of its counts are interpolated exactly from {sizes}"
     if all(each.origin == "derived" for each in formula.lines):
         return "all counts are derived from loops and layouts"
-    told = f"some counts of lines marked * are interpolated exactly from {sizes}"
+    told = f"some counts{' of lines marked *' * marked} are interpolated exactly from {sizes}"
     return f"{told}; all others are derived from loops and layouts"
 
 
@@ -135,6 +153,7 @@ def outside_text(outside: Sequence[Outside]) -> str:
 def formula_json(formula: TimeFormula, line: FormulaLine | None = None) -> dict[str, Any]:
     """The fields of ``--json``; docs/json_other.md describes them."""
     prediction, terms = formula.prediction, formula.terms if line is None else line.terms
+    smooth = relaxed_time(terms, formula.parameter)
     return {
         "program": prediction.program,
         "file": prediction.file,
@@ -149,6 +168,7 @@ def formula_json(formula: TimeFormula, line: FormulaLine | None = None) -> dict[
         "checked": list(formula.checked),
         "processor": formula.slowest,
         "time": spelled(_seconds_of(terms), "python"),
+        "relaxed": None if smooth is None else spelled(smooth.poly, "python"),
         "groups": [
             {"processors": list(each), "time": spelled(formula.seconds_of(each[0]), "python")}
             for each in formula.groups
@@ -183,6 +203,17 @@ def term_json(each: FormulaTerm) -> dict[str, Any]:
 
 def _seconds_of(terms: Sequence[FormulaTerm]) -> Poly:
     return weighted([each.count.poly for each in terms], [each.seconds for each in terms])
+
+
+def formula_at(
+    formula: TimeFormula, sizes: Sequence[int], times: Sequence[float], screen: Screen, line: FormulaLine | None = None
+) -> str:
+    """The seconds of the formula at some sizes, for a person."""
+    columns = [Column(formula.parameter), Column(f"T({formula.parameter})")]
+    rows = [TableRow((f"{size:,}", seconds(time_s))) for size, time_s in zip(sizes, times, strict=True)]
+    note = paragraph("", "T leaves out waiting and cache misses", screen.columns, 1)
+    notes = [heading(formula, screen, line), note, "", table(columns, rows, screen), ""]
+    return "\n".join([*notes, *_notes(formula, screen, line, marked=False)]) + "\n"
 
 
 def formula_rows(formula: TimeFormula, line: FormulaLine | None = None) -> list[dict[str, Any]]:
@@ -273,4 +304,14 @@ def _in_sympy(formula: TimeFormula, polys: list[Poly], form: Form) -> str:
     return f"{notes}{head}\n\n{symbol}\ntime_s = {algebra.source(*polys)}\n"
 
 
-__all__ = ["FORMS", "Form", "NotSpelled", "Style", "formula_code", "formula_json", "formula_rows", "formula_text"]
+__all__ = [
+    "FORMS",
+    "Form",
+    "NotSpelled",
+    "Style",
+    "formula_at",
+    "formula_code",
+    "formula_json",
+    "formula_rows",
+    "formula_text",
+]

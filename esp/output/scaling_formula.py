@@ -7,7 +7,7 @@ from esp.formulas.formula import TERMS, FormulaLine, FormulaTerm, need_sympy
 from esp.formulas.scaling_formula import ScalingFormula
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import source_text
-from esp.output.formula import Form, continued, outside_text, precise, term_json
+from esp.output.formula import Form, continued, meanings, outside_text, term_json, terms_table
 from esp.output.numbers import seconds
 from esp.output.screen import Screen, flow, paragraph, printable
 from esp.prediction import first
@@ -25,13 +25,19 @@ _CALLS: Mapping[str, Mapping[int, str]] = {
 }
 
 
-def scaling_formula_text(formula: ScalingFormula, screen: Screen, line: FormulaLine | None = None) -> str:
-    """The formula of the program, or of one of its lines, for a person."""
+def scaling_formula_text(
+    formula: ScalingFormula, screen: Screen, line: FormulaLine | None = None, next_: str = ""
+) -> str:
+    """The formula of the program, or of one of its lines, for a person. `next_`: the command to try now."""
     terms = [each for each in (formula.terms if line is None else line.terms) if each.count.poly.terms]
-    blocks = [_heading(formula, screen, line), _time(formula, terms, screen), _table(formula, terms, screen)]
+    times = [each.seconds * float(each.count.evaluate(formula.size, formula.procs)[0]) for each in terms]
+    blocks = [_heading(formula, screen, line), _time(formula, terms, screen), terms_table(terms, times, "time", screen)]
     if line is None:
         blocks.append(_lines(formula, screen))
-    return "\n\n".join([*blocks, "\n".join(_notes(formula, screen, line))]).rstrip() + "\n"
+    notes = [meanings(terms, screen), *_notes(formula, screen, line)]
+    if next_:
+        notes.append(paragraph("next", next_, screen.columns))
+    return "\n\n".join([*blocks, "\n".join(notes)]).rstrip() + "\n"
 
 
 def _heading(formula: ScalingFormula, screen: Screen, line: FormulaLine | None) -> str:
@@ -84,22 +90,6 @@ def _time(formula: ScalingFormula, terms: Sequence[FormulaTerm], screen: Screen)
     return "\n".join(lines)
 
 
-def _table(formula: ScalingFormula, terms: Sequence[FormulaTerm], screen: Screen) -> str:
-    columns = [
-        Column("term", align="<"),
-        Column("figure", align="<"),
-        Column("each"),
-        Column("time"),
-        Column("count", align="<"),
-    ]
-    rows = []
-    for each in terms:
-        time_s = each.seconds * float(each.count.evaluate(formula.size, formula.procs)[0])
-        paid = "" if each.paid == "computation" else f" ({each.paid})"
-        rows.append(TableRow((each.term, each.figure + paid, precise(each.seconds), seconds(time_s), str(each.count))))
-    return table(columns, rows, screen) if rows else "It takes no time."
-
-
 def _lines(formula: ScalingFormula, screen: Screen) -> str:
     rows = []
     for each in formula.lines:
@@ -108,7 +98,7 @@ def _lines(formula: ScalingFormula, screen: Screen) -> str:
         name = f"{each.line}" if each.file == formula.prediction.file else f"{each.file.rsplit('/', 1)[-1]}:{each.line}"
         time_s = float(time.evaluate(formula.size, formula.procs)[0])
         rows.append(TableRow((name, seconds(time_s), str(time) + mark)))
-    return table([Column("line", width=5), Column("time"), Column("T", align="<")], rows, screen)
+    return table([Column("line", width=5), Column("time"), Column("T", align="<")], rows, screen, wrapped=True)
 
 
 def _notes(formula: ScalingFormula, screen: Screen, line: FormulaLine | None) -> list[str]:

@@ -109,7 +109,7 @@ def compare(program: str, procs: int, reading: str = "as described") -> Compared
 def results_of(
     reading: str = "as described", programs: tuple[str, ...] = PROGRAMS, procs: tuple[int, ...] = PROCS
 ) -> list[Compared]:
-    """Every program on every number of processors; of another reading than the machine's own every third of these pairs.
+    """Every program on every number of processors; of any other reading than the machine's own every third of these.
 
     The thirds of successive readings differ, and each reading has every program and every number of processors.
     """

@@ -154,3 +154,29 @@ def test_a_size_that_only_the_formula_needs_is_named_as_such():
     text = "program p\n integer, parameter :: n = 30\n real :: a(n)\n!hpf$ distribute a(block(16))\n a = 1\nend\n"
     with pytest.raises(esp.PredictionError, match=r"the formula needs counts at n = \d+, too"):
         esp.formula(text, procs=3)
+
+
+def test_roundings_are_replaced_by_their_means():
+    """The polynomial has the leading term of the exact one, and is near it everywhere."""
+    found = esp.formula("lu.hpf", procs=4)
+    sizes = np.arange(400, 440)
+    exact, smooth = found.time.evaluate(sizes), found.relaxed.evaluate(sizes)
+    assert smooth == pytest.approx(exact, rel=0.02)
+    assert smooth.mean() == pytest.approx(exact.mean(), rel=2e-3)
+    large = 10**7
+    assert found.relaxed.evaluate(large) == pytest.approx(found.time.evaluate(large), rel=1e-5)
+
+
+PLATE = """program plate
+  integer, parameter :: nx = 96, ny = 64
+  real :: a(nx, ny)
+!hpf$ distribute a(*, block)
+  a = 1.0
+end
+"""
+
+
+def test_what_can_be_free_is_named():
+    with pytest.raises(esp.UsageError) as raised:
+        esp.formula(PLATE, procs=4)
+    assert "free nx" in str(raised.value)

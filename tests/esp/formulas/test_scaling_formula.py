@@ -212,3 +212,13 @@ def test_terms_add_up(formula):
 def test_a_wrong_parameter_is_named(capsys):
     assert main(["formula", "lfk03.hpf", "--free", "n,q"]) == 2
     assert "Write n or n,procs." in capsys.readouterr().err
+
+
+def test_a_size_of_no_distributed_dimension_is_refused_with_those_that_are():
+    text = "program p\n integer, parameter :: nx = 96, ny = 64, k = 3\n real :: a(nx, ny)\n"
+    text += "!hpf$ distribute a(*, block)\n integer :: i\n do i = 1, k\n a = a + 1\n end do\n end\n"
+    for free in ("nx", "k"):
+        with pytest.raises(esp.UsageError, match=f"no distributed dimension depends on {free}") as raised:
+            esp.scaling_formula(text, procs=4, free=free)
+        assert "free ny,procs" in str(raised.value)
+    assert esp.scaling_formula(text, procs=4, free="ny").time

@@ -1,6 +1,7 @@
 """Formulas as code: each form, run by its own language, gives what `evaluate` gives."""
 
 import json
+import re
 import subprocess
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import esp
 from esp.cli.main import main
 from esp.output.formula import formula_code, formula_json, formula_rows
+from esp.output.numbers import seconds
 
 SIZES = [64, 97, 128, 255, 1000]
 
@@ -100,3 +102,52 @@ def test_a_line(capsys):
     assert [each["line"] for each in told["lines"]] == [33]
     assert main(["formula", "laplace_bb.hpf", "--procs", "4", "--line", "2"]) == 2
     assert "These do: 26, 27" in capsys.readouterr().err
+
+
+def test_relaxed(formula, capsys):
+    assert main(["formula", formula.prediction.file, "--procs", str(formula.prediction.processors), "--json"]) == 0
+    out = json.loads(capsys.readouterr().out)
+    assert eval(out["relaxed"], {"n": 10**7}) == pytest.approx(eval(out["time"], {"n": 10**7}), rel=1e-5)
+    assert "//" not in out["relaxed"]
+
+
+def test_seconds_at_sizes(formula, expected, capsys):
+    words = ["formula", formula.prediction.file, "--procs", str(formula.prediction.processors)]
+    words += ["--at", ",".join(map(str, SIZES))]
+    assert main([*words, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["at"]
+    assert [each["size"] for each in rows] == SIZES
+    assert [each["time_s"] for each in rows] == pytest.approx(expected)
+    assert main([*words, "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == f"{SIZES[0]},{rows[0]['time_s']!r}"
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert re.search(rf"^1,000 +{re.escape(seconds(rows[-1]['time_s']))}$", out, re.MULTILINE)
+    line = formula.lines[0]
+    assert main([*words, "--line", str(line.line), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["at"]
+    assert [each["time_s"] for each in rows] == pytest.approx(line.time("n").evaluate(SIZES))
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--at", "x"], "'x' is not a size"),
+        (["--at", "0"], "'0' is not a size"),
+        (["--at", "9" * 30], "is not a size"),
+        (["--at", "3"], "does not hold for n = 3"),
+        (["--at", "64", "--as", "python"], "code is not evaluated"),
+        (["--at", "64", "--free", "n,procs"], "a fixed number of processors"),
+    ],
+)
+def test_sizes_that_are_refused(words, text, capsys):
+    assert main(["formula", "laplace_bb.hpf", "--procs", "4", *words]) == 2
+    assert text in " ".join(capsys.readouterr().err.split())
+
+
+def test_no_line_is_wider_than_the_screen_but_those_of_figures(formula, capsys):
+    assert main(["formula", formula.prediction.file, "--procs", str(formula.prediction.processors)]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 110
+    line = re.search(r"^next +esp (.+)$", out, re.MULTILINE)[1]
+    assert main(line.split()) == 0
