@@ -280,6 +280,7 @@ def interpret_stages(
     machine = export(system, scenario_of(request))
 
     def attempt(setting: Setting) -> Result:
+        setting = structs.replace(setting, partial=request.partial)
         return interpret(stages.node_program, stages.graph, machine, setting, listener and listener(), watch)
 
     result, computed = interpreted(stages, request, attempt)

@@ -87,6 +87,7 @@ def interpret_with(
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
         run = start(application, graph, machine, setting, walker, listener)
         run.watch = watch
+        run.books.complete = about.complete
         walker.visit(run, graph.body)
         return finish(run, graph, about)
 

@@ -36,6 +36,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     trips: Mapping[int, WhileTrips] = field(default_factory=dict)
     """Line of a while loop -> its computed trip count, where `values` has none."""
     branches: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
+    partial: bool = True
+    """Whether an incomplete result is wanted; if not, loops end soon once something is left out (`PARTIAL`)."""
     longest_period: int = 16
     """Largest number of iterations after which a loop may repeat itself (D5)."""
     loop_bytes: int = 256_000_000

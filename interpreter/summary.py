@@ -353,7 +353,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
         iterations_walked=run.books.walked,
         followed=run.network.followed,
         assumptions=tuple(run.books.assumptions.values()),
-        complete=run.books.complete and about.complete,
+        complete=run.books.complete,
     )
 
 

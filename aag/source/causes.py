@@ -45,6 +45,7 @@ _OF_STATEMENTS = tuple(
             "a statement cannot begin with {}",
             "continue a line with & at its end, or with a mark in column 6 below it",
         ),
+        (r"^&", "the line before it does not end with &", "end that line with &, or use ‹form fixed›"),
         (
             r"&$",
             "& continues a line in free form only",

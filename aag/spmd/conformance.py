@@ -14,7 +14,9 @@ from aag.ir.expressions import Binary, Call, Element, Expr, Section, Unary, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.linear import linear
 from aag.ir.spelling import spell
+from aag.ir.steady import all_passed, steady
 from aag.ir.units import Unit
+from aag.ir.values import ArrayValues
 from aag.ir.visitors import children, names_in, own_expressions, walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.symbols import Extent, Mismatch, Symbols, Unsupported
@@ -149,6 +151,8 @@ def outside(unit: Unit, layouts: Mapping[str, Layout], env: Environment) -> Iter
     changed = {target.name for target in assigns if isinstance(target, Var)}
     shared = frozenset[str]().union(*(names_in(*each.members) for each in unit.equivalences))
     known = {name: value for name, value in env.items() if name not in changed}
+    scalars = {name: value for name, value in known.items() if not isinstance(value, ArrayValues)}
+    known |= {name: value for name, value in steady(unit, scalars, all_passed).items() if name not in shared}
     checker = _Bounds({name: each for name, each in layouts.items() if name not in shared}, known)
     yield from dict.fromkeys(checker.body(unit.body, {}))
 

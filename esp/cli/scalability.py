@@ -136,6 +136,20 @@ def execute(options: argparse.Namespace) -> int:
     elif options.csv:
         console.deliver(output.scaling_csv(found))
     else:
-        console.deliver(output.scaling_text(found, console.screen))
+        console.deliver(output.scaling_text(found, console.screen, _next(options, found)))
     console.took(time.perf_counter() - began)
     return 0
+
+
+def _next(options: argparse.Namespace, found: "Scaling") -> str:
+    """The command worth typing next: the profile at the largest size."""
+    from esp.cli.again import command
+
+    if options.program == "-" or not found.runs:
+        return ""
+    last = found.runs[-1]
+    options.procs = str(last.processors)
+    name = found.parameter.lower()
+    given = [each for each in options.set if each.partition("=")[0].strip().lower() != name]
+    options.set = [*given, f"{found.parameter}={last.size}"]
+    return command("run", options)

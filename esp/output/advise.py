@@ -211,7 +211,7 @@ def _against(other: Advised, told: Reasons, best: Any, screen: Screen) -> str:
         return flow(f"{ahead}, {by}".split(), width, " ", "  ")
     head = f"why 1 beats {ahead}, by {seconds(told.change_s)}:"
     if other.tie == 1:
-        head = f"{ahead}, ties with 1, which is {seconds(told.change_s)} ahead:"
+        head = f"{ahead}, ties with 1, which is {seconds(told.change_s)} ahead (see trust):"
     lines = [flow(head.split(), width, " ", "  ")]
     mine, theirs = told.imbalance
     if abs(theirs - mine) > _UNBALANCED:

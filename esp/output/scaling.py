@@ -10,6 +10,8 @@ from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import listed, plural, seconds, significant
 from esp.output.screen import Screen, flow, paragraph
 
+_PSI = "work for each of p processors over that for each of q: 1 where it need not grow"
+
 
 def flop_rate(speed: float) -> str:
     """A speed with its unit.
@@ -23,8 +25,8 @@ def flop_rate(speed: float) -> str:
     return f"{significant(speed)} flop/s"
 
 
-def scaling_text(found: Scaling, screen: Screen) -> str:
-    """What is kept, the sizes, and what limits them."""
+def scaling_text(found: Scaling, screen: Screen, next_: str = "") -> str:
+    """What is kept, the sizes, and what limits them. `next_`: the command to try now."""
     name = found.parameter
     columns = [
         Column("procs"),
@@ -57,19 +59,36 @@ def scaling_text(found: Scaling, screen: Screen) -> str:
     blocks = [f"{head}\n{fill(_sentence(found), screen.columns)}"]
     if rows:
         blocks.append(table(columns, rows, screen))
-        blocks += [] if found.by == "formula" else [_by_overhead(found, screen)]
+        blocks += [_by_overhead(found, screen)] if any(each.predicted for each in found.runs) else []
     notes = [paragraph("speed", f"{flop_rate(found.speed)} for each processor", screen.columns)]
     notes.append(paragraph("work", f"the flops of {found.work}", screen.columns))
+    if len(found.runs) > 1:
+        notes.append(paragraph("psi(p,q)", _PSI, screen.columns))
+        text = f"time on {plural(found.runs[0].processors, 'processor')} over psi, the time by equation 4"
+        notes.append(paragraph("T/psi", text, screen.columns))
     if found.rate is not None and found.tol is not None:
-        text = f"{flop_rate(1 / found.rate)} on one processor; eq. 2 within {100 * found.tol:.3g}% of the speed"
+        text = f"{flop_rate(1 / found.rate)}, the speed of one processor alone"
         notes.append(paragraph("1/tau", text, screen.columns))
+        notes.append(paragraph("eq. 2", _equation(found, found.rate, found.tol), screen.columns))
     else:
         text = "by a formula, without waiting and cache misses; sizes are those for which it is exact"
         notes.append(paragraph("times", text, screen.columns))
     if found.missing:
         text = f"on {listed([str(each) for each in found.missing])} no {name} up to {found.most:,} keeps the speed"
         notes.append(paragraph("never", text, screen.columns))
+    if next_:
+        notes.append(paragraph("next", next_, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
+
+
+def _equation(found: Scaling, rate: float, tol: float) -> str:
+    """What Equation 2 gives, or why it gives nothing."""
+    if found.speed * rate >= 1:
+        return "has no sizes: one processor alone is not faster than the speed to keep"
+    if not any(each.predicted for each in found.runs):
+        return "has no sizes: there is no overhead, or work does not grow faster than it"
+    text = f"a p T0/(1 - a tau): work for a speed a and an overhead T0, within {100 * tol:.3g}% of the speed"
+    return text + (", - where it has no size" if not all(each.predicted for each in found.runs) else "")
 
 
 def _psi(value: float) -> str:
@@ -125,7 +144,8 @@ def _sentence(found: Scaling) -> str:
     return (
         f"To keep {flop_rate(found.speed)} on each processor, {found.parameter} must grow from {low.size:,} on "
         f"{plural(low.processors, 'processor')} to {high.size:,} on {high.processors:,}: "
-        f"psi({low.processors},{high.processors}) = {high.psi:.3g}"
+        f"psi({low.processors},{high.processors}) = {high.psi:.3g}, as each processor then has "
+        f"{significant(1.0 / high.psi)} times the work."
     )
 
 

@@ -13,7 +13,15 @@ from esp.stated import stated_error
 _ENDS = {1: "upper", -1: "lower"}
 _SOMEWHERE = "within the ranges of the estimated figures"
 _NO_FIGURE = "no single figure decides"
-_COMPILED = {1: "the compiler does {}", -1: "the compiler does not {}"}
+_COMPILED = {
+    "interchange": ("interchanges loops", "does not interchange loops"),
+    "fuse": ("fuses loops", "does not fuse loops"),
+    "invariant": ("moves what does not change out of loops", "leaves in loops what does not change there"),
+    "strength": ("steps addresses through memory", "computes each address"),
+    "pack": ("packs contiguous sections, too", "sends contiguous sections from where they are"),
+    "inline": ("expands calls inline", "does not expand calls inline"),
+}
+"""What a compiler does, and what another one does, where the name of the transformation does not say it."""
 
 
 def sure(prediction: Prediction) -> str:
@@ -140,7 +148,8 @@ def _swapped(swap: Swap) -> str:
 
 def _condition(each: Swap | CloseCall) -> str:
     if each.compiler:
-        return f"if {_COMPILED[each.way].format(each.quantity)}"
+        done, not_done = _COMPILED.get(each.quantity, (f"uses {each.quantity}", f"does not use {each.quantity}"))
+        return f"if the compiler {done if each.way > 0 else not_done}, which no source decides"
     return f"if {each.quantity} is near the {_ENDS[each.way]} end of its range"
 
 

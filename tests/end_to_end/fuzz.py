@@ -33,7 +33,9 @@ from tests.end_to_end.formats import ill_formed
 
 HERE = Path(__file__).resolve().parent
 LIMIT_S = 10.0
-"""Processor time that a case may take, unless a prediction walks a loop by then."""
+"""Processor time that a case may take, unless a prediction walks a loop by then,"""
+STATEMENT_S = 0.02
+"""and that it may take more for each line of its text."""
 WALKED = 500
 """Iterations that it has walked then, at least: one after the other, not one that takes for ever. One on a million
 processors counts for a thousand."""
@@ -531,11 +533,13 @@ def limits(seconds: float, memory: int) -> Iterator[None]:
 def run(given: Case, limit_s: float | None = None) -> Outcome:
     """Run a case through the function that the command line calls.
 
-    Without a limit of its own a case has `LIMIT_S`, and twelve times that where it asks for a million processors: a
-    loop that has to be walked then works on vectors of a million.
+    Without a limit of its own a case has `LIMIT_S` and `STATEMENT_S`, and twelve times that where it asks for a million
+    processors: a loop that has to be walked then works on vectors of a million.
     """
     if limit_s is None:
-        limit_s = LIMIT_S * (12 if any("1048576" in word for word in given.words) else 1)
+        limit_s = (LIMIT_S + STATEMENT_S * given.text.count("\n")) * (
+            12 if any("1048576" in word for word in given.words) else 1
+        )
     with tempfile.TemporaryDirectory() as folder:
         words = list(given.words)
         if given.machine:

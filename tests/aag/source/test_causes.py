@@ -27,6 +27,7 @@ STATEMENTS = {
         "continue a line with & at its end, or with a mark in column 6 below it",
         "+",
     ),
+    "& + 1.0": ("the line before it does not end with &", "end that line with &, or use ‹form fixed›", "&"),
     "x = 1 &": (
         "& continues a line in free form only",
         "write a mark in column 6 of the next line, or use ‹form free›",

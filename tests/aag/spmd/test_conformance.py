@@ -116,6 +116,8 @@ BOUNDS = {
     "forall (i = 1:n, j = 2:n) b(i,j) = a(i-1,j)": (36, "subscript 1 of a reaches 0, outside of its bounds 1:8"),
     "do j = 1, n\n do i = 1, n, 2\n a(i+j,1) = 0\n end do\n end do": (2, "subscript 1 of a reaches 9"),
     "do i = n, 1, -1\n w(2*i) = 0\n end do": (2, "subscript 1 of w reaches 16, outside of its bounds 0:9"),
+    "do j = 1, k\n v(j+6) = 0\n end do": (2, "subscript 1 of v reaches 9, outside of its bounds 1:8"),
+    "do j = 1, k\n forall (i = 1:n) v(i) = w(i+k)\n end do": (26, "subscript 1 of w reaches 11"),
     "s = sum(w(1:10))": (9, "subscript 1 of w reaches 10, outside of its bounds 0:9"),
 }
 
@@ -140,6 +142,10 @@ def test_subscripts_out_of_bounds(body, tmp_path):
         "do i = 1, n\n if (i < n) v(i) = v(i+1)\n end do",
         "do i = 1, n\n if (i == n) exit\n v(i) = v(i+1)\n end do",
         "do i = 5, 4\n v(9) = 1\n end do",
+        "k = 1\n do i = 1, k\n v(i+7) = 0\n end do\n k = 2",
+        "do i = 1, m\n v(9) = 0\n end do",
+        "do i = 1, n\n if (v(i) > k) v(i+m) = v(i)\n end do",
+        "do i = 1, n\n k = n - i\n do j = 1, k\n v(j+i) = 0\n end do\n end do",
         "if (k > 3) v(9) = 1",
         "if (k < 9 .and. k > 3) s = 1\n s = size(v(1:n)) + ubound(v, 1)",
         "forall (i = 1:n, i < n) v(i) = v(i+1)",

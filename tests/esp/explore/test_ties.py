@@ -109,8 +109,8 @@ def test_choices_change_places_with_the_compiler(done):
     found = certainty([timing(1.0, 1.0), timing(1.1, np.where(drawn == done, 0.7, 1.0))])
     (swap,) = found.swaps
     assert (swap.quantity, swap.way, swap.compiler) == ("interchange", 1 if done else -1, True)
-    words = "does interchange" if done else "does not interchange"
-    assert ranking(found) == [f"1 and 2 change places if the compiler {words}"]
+    words = "interchanges loops" if done else "does not interchange loops"
+    assert ranking(found) == [f"1 and 2 change places if the compiler {words}, which no source decides"]
 
 
 def test_several_choices_that_change_places_are_each_said_to():
@@ -118,7 +118,7 @@ def test_several_choices_that_change_places_are_each_said_to():
     found = certainty([timing(1.0, 1.0), timing(1.1, drawn), timing(1.5, 1.5), timing(1.6, drawn - 0.3)])
     often = "1 is faster by more than the model error in at least 95% of the scenarios"
     assert ranking(found) == [
-        "1 changes places with each of 2 and 4 if the compiler does not interchange",
+        "1 changes places with each of 2 and 4 if the compiler does not interchange loops, which no source decides",
         f"3 does not tie with 1, though 4 does: {often}",
     ]
 

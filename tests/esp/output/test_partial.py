@@ -8,7 +8,9 @@ import re
 import pytest
 
 import esp
-from esp.incomplete import left_out
+from esp import api
+from esp.incomplete import IncompleteError, left_out
+from interpreter import engine
 
 TEXT = """program main
   integer, parameter :: n = 32
@@ -202,3 +204,63 @@ def test_what_is_not_ranked_has_no_numbers(command, program, capsys):
     if command == "compare":
         _, told = _run(capsys, command, program, "--procs", "4", "--partial", "--csv")
         assert {each["rank"] for each in csv.DictReader(io.StringIO(told))} == {""}
+
+
+LONG = """program long
+  integer, parameter :: n = 400
+  real(8) :: a(n, n)
+!HPF$ DISTRIBUTE a(*, CYCLIC)
+  integer :: i, j, k
+  a = 1.0d0
+  do k = 1, n
+    do j = k + 1, n
+      do i = k + 1, n
+        a(i, j) = a(i, j)
+        - a(i, k) * a(k, j)
+      end do
+    end do
+  end do
+  do k = 1, n
+    do j = 1, k
+      a(j, k) = missing(a(j, k))
+    end do
+  end do
+  print *, a(1, 1)
+  + 1
+end
+"""
+
+
+def interpreted(text, monkeypatch, *, partial=False):
+    """What a prediction raises, and how many iterations it walks."""
+    walked = []
+
+    def finish(run, *rest):
+        walked.append(run.books.walked)
+        return done(run, *rest)
+
+    done = engine.finish
+    monkeypatch.setattr(engine, "finish", finish)
+    request = api.Request(procs=4, partial=partial)
+    try:
+        api.predict_source(api.read_source(text), api.load_machine("ipsc860"), request)
+    except IncompleteError as problem:
+        return problem, walked[-1]
+    return None, walked[-1]
+
+
+@pytest.mark.parametrize("text", [LONG, LONG.replace("        - a(i, k) * a(k, j)\n", "")])
+def test_a_long_walk_ends_once_its_result_will_be_refused(text, monkeypatch):
+    """All that is left out is said, without 10 million iterations for a time that nobody sees."""
+    refused, walked = interpreted(text, monkeypatch)
+    assert [each.code for each in refused.findings] == ["W101"] * text.count("- a(i, k)") + ["W206", "W101"]
+    assert 0 < walked < 5000
+
+
+def test_a_partial_prediction_walks_all(monkeypatch):
+    text = LONG.replace("n = 400", "n = 30")
+    refused, few = interpreted(text, monkeypatch)
+    made, all_ = interpreted(text, monkeypatch, partial=True)
+    assert refused is not None
+    assert made is None
+    assert all_ > 4 * few
