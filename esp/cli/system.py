@@ -56,7 +56,7 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     match options.action:
         case "list":
-            console.deliver(machines.machine_list(map(_listed, system_names()), console.screen))
+            console.deliver(machines.machine_list(map(_listed, system_names()), "ipsc860", console.screen))
         case "show":
             view = describe(load_system(find_system(options.name), folder=systems_dir()))
             if options.json:

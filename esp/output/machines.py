@@ -22,11 +22,12 @@ class MachineRow(Struct, frozen=True, kw_only=True):
     fault: str = ""
 
 
-def machine_list(machines: Iterable[MachineRow], screen: Screen) -> str:
-    """One line a machine."""
+def machine_list(machines: Iterable[MachineRow], default: str, screen: Screen) -> str:
+    """One line a machine. `default`: the one that is taken if none is named."""
     columns = [Column("name", "<"), Column("procs"), Column("what it is", "<")]
     rows = [TableRow((each.name, count(each.processors), each.fault or each.title)) for each in machines]
-    return table(columns, rows, screen, flexible=True) + "\n"
+    note = paragraph("procs", f"without --procs; {default} is the machine without --system", screen.columns)
+    return f"{table(columns, rows, screen, flexible=True)}\n\n{note}\n"
 
 
 def machine(view: SystemView, screen: Screen) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from esp.explore.ties import FAR, OFTEN, Certainty, CloseCall, Swap
-from esp.output.numbers import listed_ranks, percent, seconds
+from esp.output.numbers import listed, listed_ranks, percent, seconds
 from esp.output.partial import trusted
 from esp.prediction import Interval, Prediction, Variant
-from esp.stated import stated_error
+from esp.stated import ERROR, stated_error
 
 _ENDS = {1: "upper", -1: "lower"}
 _SOMEWHERE = "within the ranges of the estimated figures"
@@ -30,7 +30,7 @@ def sure(prediction: Prediction) -> str:
     text = f"{trusted(prediction)}; model error {percent(stated_error(prediction))}"
     if found is None:
         return text
-    return f"{within(found)}; {text}{_undecided(found)}"
+    return f"{within(found)}; {text}{compilers(found.undecided)}"
 
 
 def ranged(prediction: Prediction, of: str) -> str:
@@ -153,13 +153,32 @@ def _condition(each: Swap | CloseCall) -> str:
     return f"if {each.quantity} is near the {_ENDS[each.way]} end of its range"
 
 
-def _undecided(found: Interval) -> str:
-    """The ways to compile that no source decides."""
-    if len({seconds(each.time_s) for each in found.undecided}) < 2:
+def compilers(variants: Sequence[Variant]) -> str:
+    """The ways to compile that no source decides, without the choices that change the time by less than the model
+    error."""
+    if len({seconds(each.time_s) for each in variants}) < 2:
         return ""
-    ways = [f"{seconds(each.time_s)} with {' and '.join(_way(each))}" for each in found.undecided]
-    return f"; not known of the compiler: {', '.join(ways)}" if ways else ""
+    names = sorted({name for each in variants for name in (*each.on, *each.off)})
+    matter = [name for name in names if _matters(name, variants)] or names
+    shown: dict[tuple[str, ...], Variant] = {}
+    for each in variants:
+        shown.setdefault(tuple(name for name in each.on if name in matter), each)
+    ways = [f"{seconds(each.time_s)} with {' and '.join(_way(each, matter))}" for each in shown.values()]
+    less = [name for name in names if name not in matter]
+    rest = (
+        f"; {listed(less)} {'changes' if len(less) == 1 else 'change'} it by less than the model error" if less else ""
+    )
+    return f"; not known of the compiler: {', '.join(ways)}{rest}"
 
 
-def _way(found: Variant) -> list[str]:
-    return [f"{name}={state}" for names, state in ((found.on, "on"), (found.off, "off")) for name in names]
+def _matters(name: str, variants: Sequence[Variant]) -> bool:
+    """Whether one choice of the compiler changes the time, with some of the others."""
+    times: dict[frozenset[str], list[float]] = {}
+    for each in variants:
+        times.setdefault(frozenset(each.on) - {name}, []).append(each.time_s)
+    return any(max(some) > (1 + ERROR) * min(some) for some in times.values())
+
+
+def _way(found: Variant, names: Sequence[str]) -> list[str]:
+    states = ((found.on, "on"), (found.off, "off"))
+    return [f"{name}={state}" for some, state in states for name in some if name in names]
