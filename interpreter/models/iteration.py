@@ -39,7 +39,7 @@ from interpreter.models.listing import listing
 from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
 from interpreter.models.owners import Owners, samples
-from interpreter.models.period import Watched, afford, repeat
+from interpreter.models.period import Watched, afford, is_refused, repeat
 from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
 from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
@@ -228,6 +228,8 @@ def _shared(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: ran
             run.books.count(aau.id, Tally.ITERATIONS, 1.0)
             charge_work(run, aau.id, LOOP_STEP)
             run.visit(run, body)
+        if is_refused(run):
+            break
     watched.end()
     run.application.expect(loop.var, ())
     run.env[loop.var] = values.start + len(values) * values.step

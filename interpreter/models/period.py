@@ -34,7 +34,7 @@ Ints = NDArray[np.int64]
 QUIET = 3
 """Iterations at the start of a loop whose decisions are not recorded: most loops repeat before they are needed."""
 
-PARTIAL = 500
+PARTIAL = 50
 """Iterations of all loops after which a walk ends that has left something out, unless a partial result is wanted."""
 
 ROUNDING = 256 * np.finfo(np.float64).eps
@@ -91,7 +91,7 @@ def repeat(
             run.books.walked += 1
             run.books.count(aau.id, Tally.ITERATIONS, 1.0)
             left = step(number)
-            if left or _is_refused(run):
+            if left or is_refused(run):
                 break
         watched.end()
         return left
@@ -141,7 +141,7 @@ def afford(run: Run, aau: AAU, more: int, trips: int) -> None:
     )
 
 
-def _is_refused(run: Run) -> bool:
+def is_refused(run: Run) -> bool:
     """Whether nobody will see the times: something is left out, and a partial result is not wanted. What else is left
     out is found in one iteration of each loop."""
     return not (run.books.complete or run.setting.partial) and run.books.walked > PARTIAL
@@ -181,7 +181,7 @@ class _Walk:
         """Walk and jump until no scenario has iterations left."""
         how = ""
         while not how and any_of(live := self.left > 0):
-            if self.number and _is_refused(self.run):
+            if self.number and is_refused(self.run):
                 break
             self.watched.at(self.trips - int(self.left.max()))
             how = self._iteration(step, live)
