@@ -29,7 +29,8 @@ _ALIASES = {
 
 _SEPARATORS = ",;\t"
 _MOST_BYTES = 10_000_000
-_HEADING = re.compile(r"\s*([^\[\]()]+?)\s*(?:[\[(]\s*([^\[\]()]+?)\s*[\])])?\s*")
+HEADING = re.compile(r"\s*([^\[\]()]+?)\s*(?:[\[(]\s*([^\[\]()]+?)\s*[\])])?\s*")
+"""A column: its name, and its unit in brackets."""
 
 _FORM = "Write for example `size [B],hops,time [us]` and below it `1024,1,577`."
 
@@ -115,7 +116,7 @@ def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:
     """Name and unit (may be empty) of each column."""
     columns = []
     for number, cell in enumerate(cells, 1):
-        found = _HEADING.fullmatch(cell)
+        found = HEADING.fullmatch(cell)
         told = found.group(1).lower().replace("_", " ").replace("-", " ") if found else cell
         name = _ALIASES.get(told, told)
         if found is None or name not in _DIMENSIONS:

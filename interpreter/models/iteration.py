@@ -167,7 +167,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         return ""
     if left:
         return left
-    if run.books.walked - walked < count:
+    if run.books.walked - walked < count and not is_refused(run):
         scalars.after(loop, body, run.env, start, count)
     run.env[loop.var] = first + count * step
     return ""
