@@ -29,6 +29,7 @@ TABLES = {
             "reproduce",
             "scalability",
             "balance",
+            "fit",
             "system show",
             "system fit",
         )

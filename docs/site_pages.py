@@ -81,6 +81,7 @@ API = {
         "esp.formulas.scaling_derivation.scaling_formula",
         "esp.explore.scalability.scalability",
         "esp.inspect.balance.analysis.balance",
+        "esp.fit.fitting.fit_runs",
     ),
     "Results": (
         "esp.prediction.Prediction",
@@ -101,6 +102,9 @@ API = {
         "esp.formulas.formula.Outside",
         "esp.formulas.scaling_formula.ScalingFormula",
         *(f"esp.inspect.balance.records.{name}" for name in ("Balance", "BalanceRun", "EngineRun", "SweepPoint")),
+        *(f"esp.fit.fitting.{name}" for name in ("FittedMachine", "FittedQuantity", "FittedRun", "RunForecast")),
+        "esp.fit.regression.Factors",
+        "esp.fit.regression.Validation",
         "esp.shown.Printed",
     ),
     "Parts of a prediction": (

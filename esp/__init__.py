@@ -6,9 +6,10 @@ graph (AAG), `sag` the machine to a system abstraction graph (SAG), and `interpr
 
 `esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
 predicts all combinations of values given as lists, `esp.advise` searches for the best mapping, `esp.formula`
-gives the time as a formula in the size, `esp.scalability` finds how the size must grow with the system, and
-`esp.balance` finds which start-ups keep the processors busy. Their results print as text, return rows and display in
-notebooks. `esp.ERRORS` are the exceptions that they raise.
+gives the time as a formula in the size, `esp.scalability` finds how the size must grow with the system,
+`esp.balance` finds which start-ups keep the processors busy, and `esp.fit_runs` fits a machine to measured
+runs. Their results print as text, return rows and display in notebooks. `esp.ERRORS` are the exceptions that
+they raise.
 
 The functions of the API are attributes of this package. They are loaded on first use, so that `import esp` and
 the start of the command are fast.
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from esp.explore.scaling import Scaling
     from esp.explore.sweep import Sweep, sweep
     from esp.explore.whatif import WhatIf, whatif
+    from esp.fit.fitting import FittedMachine, fit_runs
     from esp.formulas.derivation import formula
     from esp.formulas.formula import TimeFormula
     from esp.formulas.scaling_derivation import scaling_formula
@@ -50,6 +52,7 @@ __all__ = [
     "scalability",
     "scaling_formula",
     "balance",
+    "fit_runs",
     "read_source",
     "Prediction",
     "Comparison",
@@ -60,6 +63,7 @@ __all__ = [
     "ScalingFormula",
     "Scaling",
     "Balance",
+    "FittedMachine",
     "Diagnostic",
     "ERRORS",
     "EspError",
@@ -80,6 +84,7 @@ _HOMES = {
     "esp.explore.whatif": ("WhatIf", "whatif"),
     "esp.explore.sweep": ("Sweep", "sweep"),
     "esp.explore.advise": ("Advice", "advise"),
+    "esp.fit.fitting": ("FittedMachine", "fit_runs"),
     "esp.formulas.formula": ("TimeFormula",),
     "esp.formulas.derivation": ("formula",),
     "esp.formulas.scaling_derivation": ("scaling_formula",),

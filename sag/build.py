@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from sag.document import Findings
 from sag.errors import MachinePlace, nearest
+from sag.joint import check_groups
 from sag.outline import MachineOutline, RawFigure, RawPart, RawUnit
 from sag.quantities import QuantityError, parse_quantity, parse_range
 from sag.schema import COMPILER, MOST_PROCESSORS, PARTS, RESERVED, Key, Keys, keys_of, plain_word
@@ -41,6 +42,8 @@ def build_system(outline: MachineOutline) -> System:
             findings.add("M104", f"the key '{name}' is missing", outline.place)
     _refuse_twice("role", ((role, raw.place) for role, raw in _roles(outline.root)), findings)
     compiler = _known(outline.compiler, COMPILER, "'compiler'", outline, findings)[0]
+    if outline.fit is not None:
+        check_groups(outline.fit, _groups(root), findings)
     findings.raise_any()
     return System(
         name=outline.words["name"].text,
@@ -51,6 +54,7 @@ def build_system(outline: MachineOutline) -> System:
         sources=MappingProxyType({key: text.text for key, text in outline.sources.items()}),
         notes=outline.notes,
         compiler=MappingProxyType(compiler),
+        fit=outline.fit,
         file=outline.place.file,
     )
 
@@ -61,6 +65,18 @@ def _roles(unit: RawUnit) -> Iterable[tuple[str, RawUnit]]:
         yield role.text, unit
     for child in unit.children.values():
         yield from _roles(child)
+
+
+def _groups(root: SystemUnit) -> set[str]:
+    """The groups of figures."""
+    figures = (
+        each
+        for _, unit in root.walk()
+        for content in unit.components.values()
+        if isinstance(content, Simple)
+        for each in content.figures.values()
+    )
+    return {each.group for each in figures if isinstance(each, Figure) and each.group}
 
 
 def _refuse_twice(what: str, named: Iterable[tuple[str, MachinePlace]], findings: Findings) -> None:

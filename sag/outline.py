@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from sag.document import Findings, Listing, Node, Scalar, YamlTable
 from sag.errors import MachinePlace, nearest
+from sag.joint import JointFit, joint_fit
 from sag.schema import FIGURE_KEYS, FORMAT, PROCESSORS_KEYS, TOP_KEYS, UNIT_KEYS
 from sag.unit import COMPONENTS
 
@@ -84,6 +85,7 @@ class MachineOutline(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     extends: Scalar | None
     compiler: RawPart
+    fit: JointFit | None
     root: RawUnit
 
 
@@ -111,6 +113,7 @@ def outline_of(document: YamlTable, findings: Findings) -> MachineOutline:
         notes=_notes(document.get("notes"), findings),
         extends=_word(document, "extends", findings),
         compiler=_compiler(document, findings),
+        fit=joint_fit(document.get("fit"), findings),
         root=root,
     )
 
@@ -125,6 +128,7 @@ def merge(base: MachineOutline, over: MachineOutline) -> MachineOutline:
         notes=base.notes + over.notes,
         extends=None,
         compiler=replace(over.compiler, figures={**base.compiler.figures, **over.compiler.figures}),
+        fit=over.fit or base.fit,
         root=_merge_units(base.root, over.root),
     )
 

@@ -193,7 +193,7 @@ PARTS: Mapping[tuple[str, str], Keys] = {
 }
 """(role of the unit, component) -> its keys. Any other component can only be compound or void."""
 
-TOP_KEYS = ("format", "name", "title", "extends", "processors", "sources", "notes", "compiler", "system")
+TOP_KEYS = ("format", "name", "title", "extends", "processors", "sources", "notes", "compiler", "fit", "system")
 PROCESSORS_KEYS = ("default", "largest_built")
 UNIT_KEYS = ("id", "title", "role", "processor", "memory", "network", "io", "units")
 FIGURE_KEYS = ("value", "range", "group", "source", "certainty", "remark")

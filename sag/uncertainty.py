@@ -3,6 +3,7 @@
 The range of a figure is the span from 5 to 95 % of a log-uniform quantity. Quantities are independent, but figures of
 one group are one quantity: they move together through their ranges. Each quantity takes the midpoints of 64 equal
 strata, in an order that its own name decides. So the scenarios of a figure are the same whatever else is uncertain.
+Groups of one fit vary with its covariance instead of in their ranges.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from sag.joint import JointFit, normal_scores
 from sag.quantities import Change, make_change
 from sag.scenario import Scenario
 from sag.unit import Figure, System
@@ -43,6 +45,18 @@ def factors(figure: Figure, quantity: str) -> Array:
     return found
 
 
+def joint_factors(fit: JointFit) -> dict[str, Array]:
+    """Group -> (SCENARIOS,) factors that vary together as a fit says.
+
+    They are normal, so that what groups have only together, such as the time of a run, stays as sure as the fit has it,
+    but for those below a half, which stay above 0.
+    """
+    scores = np.array([normal_scores(quantiles(each)) for each in fit.groups])
+    change = fit.root @ scores
+    drawn = np.where(change >= -0.5, 1.0 + change, 0.5 * np.exp(2.0 * np.minimum(change, 0.0) + 1.0))
+    return dict(zip(fit.groups, drawn, strict=True))
+
+
 def uncertain(system: System) -> dict[str, Figure]:
     """Path -> figure, for those that have a range and that a prediction depends on."""
     keys = settable(system)
@@ -59,8 +73,10 @@ def uncertain_scenario(system: System, wanted: Scenario, which: Sequence[int]) -
     What a setting gives outright is sure; what it scales stays as unsure as it is.
     """
     given: dict[str, WhatIf] = {short_path(system, path): change for path, change in wanted.sets}
+    joint = {} if system.fit is None else joint_factors(system.fit)
     for path, figure in uncertain(system).items():
-        drawn = np.append(factors(figure, figure.group or path), 1.0)[list(which)]
+        own = joint[figure.group] if figure.group in joint else factors(figure, figure.group or path)
+        drawn = np.append(own, 1.0)[list(which)]
         if path in given:
             change = make_change(given[path], figure.dimension, plain_is_factor=False)
             if not change.is_factor:

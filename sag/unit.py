@@ -10,6 +10,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from sag.errors import NOWHERE, MachinePlace
+from sag.joint import JointFit
 
 CERTAINTIES = ("quoted", "cited", "estimated", "measured")
 """How sure a figure is: read in its source, taken from the named source without re-reading it, reasoned, or
@@ -127,6 +128,8 @@ class System(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     compiler: Mapping[str, Parameter]
     """Optimisation -> yes, no or undecided, for those of which the file says something."""
+    fit: JointFit | None
+    """How groups of figures vary together, where they come from one fit."""
     file: str
 
     def find(self, role: str) -> tuple[str, SystemUnit] | None:

@@ -300,6 +300,8 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
             io=options.io == "on",
             sets=tuple(pairs("--system-set", options.system_set).items()),
         )
+    elif "io" in given:
+        scenario = Scenario(io=options.io == "on")
     request = Request(
         procs=procs,
         grid=grid_of(options.grid),

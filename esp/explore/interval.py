@@ -27,6 +27,9 @@ Array = NDArray[np.float64]
 MANY = 4096
 """Processors up to which scenarios are tried unless they are asked for."""
 
+RUN_SPREAD = 1.645
+"""Half of a 90 % range in standard deviations: what a fit leaves of a time is in the interval, too."""
+
 Choice = tuple[tuple[str, bool], ...]
 """Transformation -> whether it is done, for those that are undecided."""
 
@@ -116,6 +119,8 @@ def interval_of(
             timed[which] = walk.timed_times_s
         walks.append(walk)
     error = max(each.error for each in walks)
+    if system.fit is not None:
+        error = max(error, RUN_SPREAD * system.fit.error)
     figures = dict.fromkeys(figure.group or path for path, figure in uncertain(system).items())
     low_s, high_s = _ends(times, error)
     is_timed = not np.isnan(timed).any()

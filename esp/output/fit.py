@@ -175,13 +175,13 @@ def machine_yaml(law: FittedLaw, base: System, *, extends: str, name: str, comma
     lines = [
         f"# {command}",
         "format: 1",
-        f"extends: {_quoted(extends)}",
-        f"name: {_quoted(name)}",
-        f"title: {_quoted(title)}",
+        f"extends: {quoted(extends)}",
+        f"name: {quoted(name)}",
+        f"title: {quoted(title)}",
         "notes:",
-        f"  - {_quoted(_note(law, base))}",
+        f"  - {quoted(_note(law, base))}",
         "sources:",
-        f"  {_SOURCE}: {_quoted(source)}",
+        f"  {_SOURCE}: {quoted(source)}",
         "system:",
     ]
     depth = 1
@@ -229,7 +229,7 @@ def _file(name: str) -> str:
     return name.replace("\\", "/").rsplit("/", 1)[-1]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A word of YAML, in quotes wherever anything could be meant by it."""
     plain = text.replace("_", "").replace("-", "").isalnum() and not text[:1].isdigit()
     return text if plain else "'" + text.replace("'", "''") + "'"

@@ -14,6 +14,7 @@ from esp.explore.interval import cheap, interval_of
 from esp.explore.scaling import Scaling
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
+from esp.fit.fitting import FittedMachine
 from esp.formulas.formula import TimeFormula
 from esp.formulas.scaling_formula import ScalingFormula
 from esp.inspect.balance.records import Balance
@@ -22,6 +23,7 @@ from esp.output.advise_data import advice_rows
 from esp.output.balance import balance_rows, balance_text
 from esp.output.compare import comparison_rows, comparison_text
 from esp.output.csv import line_rows
+from esp.output.fit_runs import fit_rows, fit_text
 from esp.output.formula import formula_rows, formula_text
 from esp.output.html import page as profile_page
 from esp.output.notebook import page_of
@@ -88,7 +90,7 @@ def _warnings(result: object, screen: Screen) -> str:
             found = result.base.warnings
         case TimeFormula() | ScalingFormula():
             found = result.prediction.warnings
-        case Prediction() | Comparison() | Sweep() | Advice() | Scaling() | Balance():
+        case Prediction() | Comparison() | Sweep() | Advice() | Scaling() | Balance() | FittedMachine():
             found = result.warnings
         case _:
             return ""
@@ -140,6 +142,9 @@ def brief(result: object) -> str:
             told = [] if result.file is None else [_name(result.file)]
             told += [result.system, f"{result.utilisation:.0%} utilisation"]
             told += [f"{plural(each.processors, 'processor')} {each.utilisation:.0%}" for each in result.runs[-1:]]
+        case FittedMachine():
+            told = [", ".join(map(_name, result.programs)), result.system.name, plural(len(result.runs), "run")]
+            told += [f"{each.name} x{each.factor:.3g}" for each in result.quantities[:_MOST_CHANGES]]
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")
     return visible(f"<{type(result).__name__}: {', '.join(filter(None, told))}>")
@@ -178,6 +183,8 @@ def rows(result: object) -> list[dict[str, Any]]:
             return scaling_rows(result)
         case Balance():
             return balance_rows(result)
+        case FittedMachine():
+            return fit_rows(result)
         case _:
             raise TypeError(f"no rows for a {type(result).__name__}")
 
@@ -199,6 +206,8 @@ def picture(result: object, kind: str = "") -> "ResultPicture":
         raise UsageError("a formula is not drawn.", where="plot", hint="evaluate() gives the time of each size.")
     if isinstance(result, Scaling):
         raise UsageError("a scalability is not drawn.", where="plot", hint="rows() has the size of each system.")
+    if isinstance(result, FittedMachine):
+        raise UsageError("a fit is not drawn.", where="plot", hint="rows() has the runs with their residuals.")
     need_matplotlib("plot")
     if isinstance(result, Balance):
         one_of("kind", kind or "curves", ("curves",))
@@ -280,5 +289,7 @@ def _shown(result: object, screen: Screen) -> str:
             return scaling_text(result, screen)
         case Balance():
             return balance_text(result, screen)
+        case FittedMachine():
+            return fit_text(result, screen)
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")

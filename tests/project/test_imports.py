@@ -20,12 +20,14 @@ LAZY = (
     "esp/__init__.py",
     "esp/cli/",
     "esp/explore/workers.py",
+    "esp/fit/student.py",
     "esp/formulas/formula.py",
     "esp/output/",
     "esp/tui/",
     "aag/source/read.py",
     "aag/graph/views.py",
     "sag/graph.py",
+    "sag/joint.py",
 )
 """Where an import may stand inside a function; docs/architecture.md gives the reason of each."""
 

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from esp.cli.main import main
-from tests.esp.cli.test_json import ASKED, BUDGET, LAPLACE, PING_PONG
+from tests.esp.cli.test_json import ASKED, BUDGET, LAPLACE, PING_PONG, RUNS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -65,6 +65,7 @@ def _output(words, folder, capsys, monkeypatch):
     (folder / "budget.yaml").write_text(BUDGET, encoding="utf-8")
     (folder / "called.hpf").write_text(CALLED, encoding="utf-8")
     (folder / "table.txt").write_text(PING_PONG, encoding="utf-8")
+    (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
     kinks = "".join(f"{size}, {80 + 0.4 * size + (300 if size > 1000 else 0)}\n" for size in range(0, 4000, 250))
     (folder / "kinks.txt").write_text(f"size [B], time [us]\n{kinks}", encoding="utf-8")
     main([*words, "--json"])

@@ -12,6 +12,10 @@ BUDGET = "format: 1\nlimits: {time: 60 s}\n"
 
 PING_PONG = "size [B], time [us]\n" + "".join(f"{size}, {80 + 0.4 * size}\n" for size in (0, 64, 1024, 4096, 16384))
 
+RUNS = "procs, n, time [s]\n" + "".join(
+    f"{p}, {n}, {1e-7 * n**2 / p + 1e-3 * p}\n" for n in (16, 24) for p in (1, 2, 4)
+)
+
 LAPLACE = ("laplace.hpf", "--procs", "4", "--set", "k=2", "--set", "n=16")
 
 ASKED = {
@@ -32,6 +36,7 @@ ASKED = {
         ("balance", "laplace.hpf", "--procs", "1,2", "--set", "k=2", "--set", "n=16"),
         ("balance", "--operations", "1e6", "--startups", "9", "--procs", "4", "--sweep", "cache=1,2"),
     ],
+    "fit": [("fit", "runs.csv", "laplace.hpf", "--set", "k=2", "--predict", "n=32,procs=8")],
     "reproduce": [("reproduce",), ("reproduce", "fig21")],
     "system": [("system", "show", "ipsc860"), ("system", "fit", "table.txt")],
 }
@@ -56,6 +61,7 @@ def test_json_begins_with_its_schema_and_the_version_of_esp(words, esp, tmp_path
     monkeypatch.chdir(tmp_path)
     (tmp_path / "budget.yaml").write_text(BUDGET)
     (tmp_path / "table.txt").write_text(PING_PONG)
+    (tmp_path / "runs.csv").write_text(RUNS)
     code, out, err = esp(*words, "--json")
     assert (code, err) == (0, "")
     told = json.loads(out)

@@ -1,0 +1,141 @@
+"""`esp fit`: scale a machine's parameters to measured runs, and predict others with intervals."""
+
+import argparse
+import os
+import re
+import time
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, refuse_without_effect, request_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp fit --help` need not wait for
+    from esp.fit.fitting import FittedMachine
+    from esp.fit.runs import MeasuredRun
+
+USAGE = "esp fit RUNS [PROG] [options]"
+
+EXAMPLES = """\
+examples:
+  esp fit runs.csv gauss.hpf --timed                     what the runs say
+  esp fit runs.csv gauss.hpf --predict n=2048,procs=64   another run, 95% interval
+  esp fit runs.csv gauss.hpf --write mine.yaml           the machine that they fit
+  esp run gauss.hpf --system mine.yaml --procs 64        use it
+  esp fit runs.csv                                       programs in the table
+
+RUNS is a CSV file with a row for each run: the columns procs, time and those
+PARAMETERs that vary, and program if there are several (docs/fit_runs.md).
+
+    procs, n,   time [s]
+    1,     256, 4.81
+    4,     256, 1.37
+
+Needs SciPy: pip install 'esp-hpf[model]'.
+"""
+
+_PAIR = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*(\d+)\s*")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("table", metavar="RUNS", help="a CSV file of measured runs")
+    add_program(parser, argparse.SUPPRESS, optional=True)
+    add_timed(parser)
+    group = parser.add_argument_group("what is predicted for the runs")
+    group.add_argument("--io", choices=("on", "off"), default="on", help="whether input and output count")
+    what = "switch an optimisation on or off, as the compiler of the runs does (repeatable)"
+    group.add_argument("--opt", metavar="NAME=on|off", action="append", default=[], help=what)
+    group = parser.add_argument_group("use of the fit")
+    what = "a run to predict: n=2048,procs=64 (repeatable)"
+    group.add_argument("--predict", metavar="NAME=N,...", action="append", default=[], help=what)
+    group.add_argument("--write", metavar="FILE", help="write the fitted machine, which --system takes")
+    add_forms(parser, "docs/json_other.md")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code.
+
+    Raises:
+        UsageError: an option does not fit.
+    """
+    began = time.perf_counter()
+    console = console_of(options)
+    refuse_without_effect(options, ("procs",), "here: the table has the processors")
+    forecasts = [forecast(each) for each in options.predict]
+    if options.write is not None and not options.write.endswith((".yaml", ".yml")):
+        raise UsageError("a machine is a .yaml file.", where="--write", hint="Write for example --write mine.yaml.")
+    from esp.api import load_machine
+    from esp.cli.progress import ProgressLine
+    from esp.cli.reading import source_of
+    from esp.fit.fitting import fitted
+    from esp.fit.runs import read_runs
+    from esp.output import fit_runs as output
+    from esp.output.cells import rows_as_csv
+    from esp.output.json import text_of
+
+    runs = read_runs(options.table)
+    source = source_of(options.program, options) if options.program else None
+    system = load_machine(options.system)
+    with ProgressLine(console) as shown:
+        progress = shown.counted if shown else None
+        found = fitted(runs, source, system, request_of(options, None), forecasts, progress)
+    if options.write is not None:
+        _write(found, options)
+    if options.json:
+        console.deliver(text_of(output.fit_json(found)))
+    elif options.csv:
+        console.deliver(rows_as_csv(output.fit_rows(found)))
+    else:
+        console.deliver(output.fit_text(found, console.screen, _next(options, found)))
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def forecast(text: str) -> "MeasuredRun":
+    """A run to predict.
+
+    Raises:
+        UsageError: it is not a list of NAME=NUMBER with procs.
+    """
+    from esp.fit.fitting import forecast_run
+
+    values = {}
+    for each in text.split(","):
+        found = _PAIR.fullmatch(each)
+        if found is None:
+            hint = "Write for example n=2048,procs=64."
+            raise UsageError(f"{each.strip()!r} is not NAME=NUMBER.", where="--predict", hint=hint)
+        values[found[1]] = int(found[2])
+    return forecast_run(values, "--predict")
+
+
+def _write(found: "FittedMachine", options: argparse.Namespace) -> None:
+    """Write the machine file."""
+    from esp.locate import find_system, systems_dir
+    from esp.output.fit_machine import machine_yaml
+    from esp.writing import write_whole
+
+    target = Path(options.write)
+    path = find_system(options.system)
+    extends = options.system if path.parent == systems_dir() else os.path.relpath(path, target.parent)
+    words = [options.table, *([options.program] if options.program else []), "--system", options.system]
+    command = f"esp fit {' '.join(map(quote, words))} --write {quote(options.write)}"
+    write_whole(target, machine_yaml(found, extends=extends, name=target.stem, command=command))
+
+
+def _next(options: argparse.Namespace, found: "FittedMachine") -> str:
+    """The command worth typing next: write the machine, or use it."""
+    program = options.program or found.runs[0].run.program
+    if program == "-":
+        return ""
+    if options.write is not None:
+        return f"esp run {quote(program)} --system {quote(options.write)} --procs {found.runs[-1].run.processors}"
+    words = ["esp fit", quote(options.table), *([quote(options.program)] if options.program else [])]
+    words += [f"--system {quote(options.system)}"] if options.system != "ipsc860" else []
+    words += ["--timed"] if options.timed else []
+    words += ["--io off"] if options.io == "off" else []
+    words += [f"--opt {quote(each)}" for each in options.opt]
+    return f"{' '.join(words)} --write mine.yaml"

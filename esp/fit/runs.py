@@ -1,0 +1,135 @@
+"""Tables of measured runs: CSV, one row for each run (docs/fit_runs.md)."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from esp.errors import UnreadableFileError, reason
+from esp.fit.table import HEADING
+from sag.quantities import QuantityError, parse_quantity
+
+FORM = "Write for example `procs,n,time [s]` and below it `4,256,1.24`."
+
+_ALIASES = {
+    **dict.fromkeys(("p", "nprocs", "np", "processors", "nodes"), "procs"),
+    **dict.fromkeys(("seconds", "time s", "time_s", "elapsed"), "time"),
+    "file": "program",
+}
+_MOST_BYTES = 10_000_000
+
+
+class MeasuredRun(Struct, frozen=True, kw_only=True):
+    """A run: its program (empty: the only one), processors, values of PARAMETERs, and how long it took."""
+
+    program: str
+    processors: int
+    values: Mapping[str, int]
+    time_s: float
+    line: int
+
+    @property
+    def label(self) -> str:
+        """The run in a few words."""
+        given = [f"{name}={value}" for name, value in self.values.items()]
+        return " ".join([*filter(None, [self.program]), *given, f"procs={self.processors}"])
+
+
+def read_runs(file: str | Path) -> tuple[MeasuredRun, ...]:
+    """Read a table of runs.
+
+    Raises:
+        UnreadableFileError: it cannot be read, or is not as docs/fit_runs.md says; with the line.
+    """
+    path = Path(file)
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise UnreadableFileError("this is too large for a table of runs.", where=str(file))
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be read: {reason(error)}.", where=str(file)) from None
+    except UnicodeDecodeError:
+        raise UnreadableFileError("this is not text in UTF-8.", where=str(file)) from None
+    return parse_runs(text, str(file))
+
+
+def parse_runs(text: str, name: str) -> tuple[MeasuredRun, ...]:
+    """The runs in a text; `name` is what errors call it.
+
+    Raises:
+        UnreadableFileError: see `read_runs`.
+    """
+    lines = [
+        (number, line)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not lines:
+        raise UnreadableFileError("found no table.", where=name, hint=FORM)
+    number, heading = lines[0]
+    separator = max(",;\t", key=heading.count)
+    columns = _columns(_cells(heading, separator), f"{name}:{number}")
+    found = [_run(_cells(line, separator), columns, number, f"{name}:{number}") for number, line in lines[1:]]
+    if not found:
+        raise UnreadableFileError("the table has a heading, but no rows.", where=name, hint=FORM)
+    return tuple(found)
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+
+
+def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:
+    """Name and unit (may be empty) of each column."""
+    columns = []
+    for number, cell in enumerate(cells, 1):
+        found = HEADING.fullmatch(cell)
+        if found is None:
+            raise UnreadableFileError(f"column {number} has no name.", where=where, hint=FORM)
+        plain = found.group(1).lower().replace("-", " ")
+        name = _ALIASES.get(plain, plain)
+        if not name.replace("_", "").isalnum():
+            # The heading itself is not shown: perhaps this is another file than a table.
+            raise UnreadableFileError(
+                f"column {number} is neither time, procs, program nor a PARAMETER.", where=where, hint=FORM
+            )
+        columns.append((name, found.group(2) or ""))
+    names = [name for name, _ in columns]
+    for name in ("time", "procs"):
+        if names.count(name) != 1:
+            raise UnreadableFileError(f"a table of runs has one column {name}.", where=where, hint=FORM)
+    if len(set(names)) < len(names):
+        raise UnreadableFileError("two columns have the same name.", where=where, hint=FORM)
+    return columns
+
+
+def _run(cells: Sequence[str], columns: Sequence[tuple[str, str]], line: int, where: str) -> MeasuredRun:
+    if len(cells) != len(columns):
+        raise UnreadableFileError(f"{len(cells)} cells, but {len(columns)} columns.", where=where, hint=FORM)
+    program, procs, time_s, values = "", 0, 0.0, {}
+    for cell, (name, unit) in zip(cells, columns, strict=True):
+        if name == "program":
+            program = cell
+        elif name == "time":
+            time_s = _time(cell, unit, where)
+        elif not cell and name != "procs":
+            continue  # a PARAMETER that another program of the table has
+        elif not cell.lstrip("-").isdecimal() or (name == "procs" and int(cell) < 1):
+            raise UnreadableFileError(f"{name} is not a whole number.", where=where, hint=FORM)
+        elif name == "procs":
+            procs = int(cell)
+        else:
+            values[name] = int(cell)
+    return MeasuredRun(program=program, processors=procs, values=values, time_s=time_s, line=line)
+
+
+def _time(cell: str, unit: str, where: str) -> float:
+    try:
+        time_s = parse_quantity(f"{cell} {unit}" if unit and not cell[-1:].isalpha() else cell, "time")
+    except QuantityError as error:
+        hint = error.hint[:1].upper() + error.hint[1:] + "." if error.hint else FORM
+        raise UnreadableFileError(f"{error.message}.", where=where, hint=hint) from None
+    if not time_s > 0:
+        raise UnreadableFileError("a run takes time.", where=where, hint="Leave out what was not measured.")
+    return time_s
