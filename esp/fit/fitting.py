@@ -13,7 +13,7 @@ from aag.ir.units import Form
 from esp import api
 from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
-from esp.fit.quantities import NODE, quantities_of
+from esp.fit.quantities import NODE, kind_of, quantities_of
 from esp.fit.regression import Factors, factors_of, prior_of
 from esp.fit.runs import MeasuredRun, read_runs
 from esp.fit.student import half_width
@@ -178,7 +178,7 @@ def fitted(
         told = f"{len(settings)} different runs say too little of a machine."
         raise PredictionError(told, hint="Measure several sizes on several numbers of processors, at least three.")
     walks.subject = subject = structs.replace(subject, quantities={name: quantities[name] for name in seen})
-    prior = prior_of(["node" if name in NODE else "network" for name in seen])
+    prior = prior_of(["node" if kind_of(name) in NODE else "network" for name in seen])
     logs = np.log([each.time_s for each in runs])
     kinds = [("procs", [str(each.processors) for each in runs]), ("program", [each.program for each in runs])]
     found = factors_of(walks, logs, prior, kinds)

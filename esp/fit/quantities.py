@@ -12,7 +12,7 @@ from sag.values import settable
 NODE = ("operations", "loops", "misses", "copies")
 NETWORK = ("start-ups", "bytes", "software")
 QUANTITIES = (*NODE, *NETWORK)
-"""Their names, in the order of tables."""
+"""What they are, in the order of tables; start-ups and bytes are followed by the name of a range of messages."""
 
 ABOUT: Mapping[str, str] = {
     "operations": "arithmetic, loads, indices, calls, guards",
@@ -26,13 +26,19 @@ ABOUT: Mapping[str, str] = {
 """Quantity -> what belongs to it."""
 
 
+def kind_of(quantity: str) -> str:
+    """What a quantity is, without the range of message sizes that it is of."""
+    return quantity.partition(" ")[0]
+
+
 def quantity_of(role: str, key: str) -> str:
-    """The quantity to which the parameter `key` of a node or of the network belongs; empty: to none."""
-    last = key.rpartition(".")[2]
+    """The quantity to which the parameter `key` of a node or of the network belongs; empty: to none. Each range of
+    message sizes has its own."""
+    first, _, last = key.rpartition(".")
     if role == "network":
         if last in ("startup", "call_overhead", "receive_overhead", "per_hop"):
-            return "start-ups"
-        return {"per_byte": "bytes", "stage_software": "software"}.get(last, "")
+            return f"start-ups {first}"
+        return {"per_byte": f"bytes {first}", "stage_software": "software"}.get(last, "")
     if last in ("pack", "copy"):
         return "copies"
     if last in ("read_miss", "write_miss", "writeback", "tlb_miss"):
@@ -45,7 +51,7 @@ def quantity_of(role: str, key: str) -> str:
 def quantities_of(system: System) -> Mapping[str, Sequence[str]]:
     """Quantity -> paths of its parameters, for those on which a prediction depends."""
     keys = settable(system)
-    found: dict[str, list[str]] = {name: [] for name in QUANTITIES}
+    found: dict[str, list[str]] = {}
     parameters = system.parameters()
     for role in ("node", "network"):
         unit = system.find(role)
@@ -62,5 +68,6 @@ def quantities_of(system: System) -> Mapping[str, Sequence[str]]:
             if is_time and keys[path].swept and keys[path].exported and not key.startswith("io."):
                 name = quantity_of(role, key)
                 if name:
-                    found[name].append(path)
-    return {name: tuple(paths) for name, paths in found.items() if paths}
+                    found.setdefault(name, []).append(path)
+    ordered = sorted(found, key=lambda name: QUANTITIES.index(kind_of(name)))
+    return {name: tuple(found[name]) for name in ordered if found[name]}

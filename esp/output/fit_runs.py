@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from esp.fit.fitting import FittedMachine, FittedRun, RunForecast
-from esp.fit.quantities import ABOUT
+from esp.fit.quantities import ABOUT, kind_of
 from esp.fit.student import CONFIDENCE
 from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import listed, percent, plural, seconds, significant
@@ -64,7 +64,7 @@ def _quantities(found: FittedMachine, screen: Screen) -> str:
                 f"{significant(each.low)} and {significant(each.high)}",
                 percent(max(0.0, each.learnt)),
                 percent(each.share),
-                ABOUT[each.name],
+                ABOUT[kind_of(each.name)],
             )
         )
         for each in found.quantities
