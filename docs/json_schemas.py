@@ -30,6 +30,7 @@ TABLES = {
             "scalability",
             "balance",
             "fit",
+            "plan",
             "system show",
             "system fit",
         )

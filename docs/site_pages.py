@@ -104,7 +104,7 @@ API = {
         *(f"esp.inspect.balance.records.{name}" for name in ("Balance", "BalanceRun", "EngineRun", "SweepPoint")),
         *(f"esp.fit.fitting.{name}" for name in ("FittedMachine", "FittedQuantity", "FittedRun", "RunForecast")),
         "esp.fit.regression.Factors",
-        "esp.fit.regression.Validation",
+        "esp.fit.regression.LeftOut",
         "esp.shown.Printed",
     ),
     "Parts of a prediction": (

@@ -45,7 +45,7 @@ def joint_fit(node: Node | None, findings: Findings) -> JointFit | None:
     if node is None:
         return None
     if not isinstance(node, YamlTable):
-        findings.add("M105", "'fit' must be a mapping", node.place, "`esp fit --write` writes it")
+        findings.add("M105", "'fit' must be a mapping", node.place, "write its groups, covariance and error")
         return None
     for key, _ in node:
         if key.text not in KEYS:

@@ -17,7 +17,7 @@ from esp.fit.quantities import NODE, kind_of, quantities_of
 from esp.fit.regression import Factors, factors_of, prior_of
 from esp.fit.runs import MeasuredRun, read_runs
 from esp.fit.student import half_width
-from esp.fit.walks import Progress, RunWalks, Subject
+from esp.fit.walks import Progress, RunWalks, FitSubject
 from esp.request import requested
 from esp.shown import Printed
 from esp.sources import Name, Source, read_source
@@ -169,7 +169,7 @@ def fitted(
         raise PredictionError(f"{len(runs):,} runs are more than {MOST_RUNS:,}.", hint="Take the least of equal ones.")
     sources = _sources(runs, source)
     quantities = quantities_of(system)
-    subject = Subject(sources=sources, system=system, request=request, quantities=quantities)
+    subject = FitSubject(sources=sources, system=system, request=request, quantities=quantities)
     walks = RunWalks(subject, runs, progress)
     described, slopes = walks(np.zeros(len(quantities)))
     seen = [name for at, name in enumerate(quantities) if np.abs(slopes[:, at]).max() > _NO_EFFECT]
@@ -218,7 +218,7 @@ def _sources(runs: Sequence[MeasuredRun], source: Source | None) -> dict[str, So
     return {name: read_source(name) for name in names}
 
 
-def _quantity(at: int, name: str, subject: Subject, found: Factors, quantile: float) -> FittedQuantity:
+def _quantity(at: int, name: str, subject: FitSubject, found: Factors, quantile: float) -> FittedQuantity:
     log, width = found.logs[at], quantile * float(np.sqrt(found.covariance[at, at]))
     return FittedQuantity(
         name=name,
@@ -243,7 +243,7 @@ def _run(at: int, run: MeasuredRun, described: Floats, found: Factors) -> Fitted
 
 
 def _forecasts(
-    subject: Subject, forecasts: Sequence[MeasuredRun], found: Factors, quantile: float
+    subject: FitSubject, forecasts: Sequence[MeasuredRun], found: Factors, quantile: float
 ) -> tuple[RunForecast, ...]:
     if not forecasts:
         return ()

@@ -41,7 +41,7 @@ _STRIDE = 1.5
 """The logarithm of a factor changes at most by so much in a round."""
 
 
-class Validation(Struct, frozen=True, kw_only=True):
+class LeftOut(Struct, frozen=True, kw_only=True):
     """Predictions of runs from all others. `kind`: ``procs`` or ``program``; `left`: which runs were left out."""
 
     kind: str
@@ -74,7 +74,7 @@ class Factors(Struct, frozen=True, kw_only=True, eq=False):
     """(R,) logarithm of measured over fitted."""
     leverage: Floats
     """(R,) share of a run in its own fitted time, 0 to 1."""
-    validations: tuple[Validation, ...] = ()
+    validations: tuple[LeftOut, ...] = ()
     rounds: int = 0
 
     @property
@@ -188,7 +188,7 @@ def _solved(
     return error, covariance, covariance @ (slopes.T @ residuals / error**2 - inverse @ logs)
 
 
-def _validated(made: Factors, inverse: Floats, kind: str, parts: Sequence[str]) -> list[Validation]:
+def _validated(made: Factors, inverse: Floats, kind: str, parts: Sequence[str]) -> list[LeftOut]:
     """Each part of the runs predicted from all others, with the derivatives of the whole fit."""
     names = list(dict.fromkeys(parts))
     if len(names) < 2:
@@ -202,7 +202,7 @@ def _validated(made: Factors, inverse: Floats, kind: str, parts: Sequence[str]) 
         errors = made.residuals[out] - made.slopes[out] @ step
         variance = np.einsum("ng,gh,nh->n", made.slopes[out], covariance, made.slopes[out]) + made.error**2
         found.append(
-            Validation(
+            LeftOut(
                 kind=kind,
                 left=name,
                 runs=int(out.sum()),

@@ -23,7 +23,7 @@ Progress = Callable[[int, int, str], None]
 """Called with how many walks are made, of how many so far, and of which run the next one is."""
 
 
-class Subject(Struct, frozen=True, kw_only=True):
+class FitSubject(Struct, frozen=True, kw_only=True):
     """What is fitted: the programs by name, the machine as it is described, and what is asked for."""
 
     sources: Mapping[str, Source]
@@ -36,7 +36,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 class RunWalks:
     """Predictions of runs, each of which is lowered once."""
 
-    def __init__(self, subject: Subject, runs: Sequence[MeasuredRun], progress: Progress | None = None) -> None:
+    def __init__(self, subject: FitSubject, runs: Sequence[MeasuredRun], progress: Progress | None = None) -> None:
         self.subject, self.runs, self.progress = subject, runs, progress
         self._stages: dict[tuple[str, int, tuple[tuple[str, int], ...]], api.Stages] = {}
         self._made = 0
@@ -88,7 +88,7 @@ def _key(run: MeasuredRun) -> tuple[str, int, tuple[tuple[str, int], ...]]:
     return run.program, run.processors, tuple(sorted(run.values.items()))
 
 
-def request_of(subject: Subject, run: MeasuredRun) -> api.Request:
+def request_of(subject: FitSubject, run: MeasuredRun) -> api.Request:
     """What is asked for in a run."""
     request = subject.request
     return structs.replace(request, procs=run.processors, values={**request.values, **run.values}, partial=False)

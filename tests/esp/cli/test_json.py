@@ -37,6 +37,7 @@ ASKED = {
         ("balance", "--operations", "1e6", "--startups", "9", "--procs", "4", "--sweep", "cache=1,2"),
     ],
     "fit": [("fit", "runs.csv", "laplace.hpf", "--set", "k=2", "--predict", "n=32,procs=8")],
+    "plan": [("plan", "laplace.hpf", "--set", "k=2", "--sizes", "16,24", "--procs", "1,2,4", "--runs", "4")],
     "reproduce": [("reproduce",), ("reproduce", "fig21")],
     "system": [("system", "show", "ipsc860"), ("system", "fit", "table.txt")],
 }

@@ -1,0 +1,108 @@
+"""`esp plan`: choose the runs that say most of a machine."""
+
+import argparse
+import time
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, procs_of, request_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp plan --help` need not wait for
+    from esp.fit.plan import RunPlan
+
+USAGE = "esp plan PROG --sizes N,... --procs P,... [options]"
+
+EXAMPLES = """\
+examples:
+  esp plan gauss.hpf --sizes 64..1024 --procs 1,2,4,8             20 runs or all
+  esp plan gauss.hpf --sizes 64:512:32 --procs 1..8 --runs 12
+  esp plan gauss.hpf --sizes 64..1024 --procs 1..8 --csv -o runs.csv
+  esp fit runs.csv gauss.hpf                                      measured by then
+
+The runs are those after which least is unknown of the machine: a D-optimal
+plan by predictions (docs/fit_runs.md). --csv writes the table for `esp fit`,
+without its times.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add_program(parser, "numbers of processors to choose from: 1,2,4,8 or 1..8")
+    add_timed(parser)
+    group = parser.add_argument_group("the plan")
+    group.add_argument("--io", choices=("on", "off"), default="on", help="whether input and output count")
+    group.add_argument("--sizes", metavar="N,...", help="sizes to choose from: 64,128,256 or 64..1024")
+    group.add_argument("--size", metavar="NAME", default="n", help="the PARAMETER that they are (default: %(default)s)")
+    group.add_argument("--runs", metavar="N", default="20", help="how many runs, at most (default: %(default)s)")
+    add_forms(parser, "docs/json_other.md")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code.
+
+    Raises:
+        UsageError: an option does not fit.
+    """
+    began = time.perf_counter()
+    console = console_of(options)
+    procs, sizes = procs_of(options.procs), _sizes(options)
+    if procs is None:
+        raise UsageError("several numbers of processors are needed.", where="--procs", hint="Write --procs 1,2,4,8.")
+    if not options.runs.isdecimal() or not 1 <= int(options.runs) <= _MOST:
+        raise UsageError(f"{options.runs!r} is not a number of runs.", where="--runs", hint="Write for example 20.")
+    from esp.api import load_machine
+    from esp.cli.progress import ProgressLine
+    from esp.cli.reading import source_of
+    from esp.fit.plan import planned
+    from esp.output import plan as output
+    from esp.output.cells import rows_as_csv
+    from esp.output.json import text_of
+
+    source, system = source_of(options.program, options), load_machine(options.system)
+    with ProgressLine(console) as shown:
+        progress = shown.counted if shown else None
+        many = min(int(options.runs), len(sizes) * len(procs))
+        request = request_of(options, procs[0])
+        found = planned(source, system, request, sizes, procs, many, size=options.size, progress=progress)
+    if options.json:
+        console.deliver(text_of(output.plan_json(found)))
+    elif options.csv:
+        console.deliver(rows_as_csv(output.plan_rows(found)))
+    else:
+        console.deliver(output.plan_text(found, console.screen, _next(options, found)))
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+_MOST = 2_000
+_LARGEST = 10**9
+
+
+def _sizes(options: argparse.Namespace) -> list[int]:
+    """The sizes of ``--sizes``.
+
+    Raises:
+        UsageError: there are none, or one is not a size.
+    """
+    if options.sizes is None:
+        raise UsageError("sizes to choose from are needed.", where="--sizes", hint="Write --sizes 64..1024.")
+    from esp.explore.axes import values_of
+
+    given = values_of(options.sizes, "--sizes")
+    wrong = [each for each in given if not each.isdecimal() or not 1 <= int(each) <= _LARGEST]
+    if wrong:
+        raise UsageError(f"{wrong[0]!r} is not a size.", where="--sizes", hint="Write 64,128,256 or 64..1024.")
+    return [int(each) for each in given]
+
+
+def _next(options: argparse.Namespace, found: "RunPlan") -> str:
+    """The command worth typing next: the table to fill in."""
+    if options.program == "-":
+        return ""
+    words = ["esp plan", quote(options.program), "--sizes", options.sizes, "--procs", options.procs]
+    words += ["--size", found.parameter] if found.parameter != "n" else []
+    words += ["--runs", options.runs] if options.runs != "20" else []
+    words += ["--system", quote(options.system)] if options.system != "ipsc860" else []
+    return f"{' '.join(words)} --csv -o runs.csv"

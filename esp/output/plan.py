@@ -1,0 +1,54 @@
+"""`esp plan`: runs to make, as text, JSON and as a table to fill in."""
+
+from typing import Any
+
+from esp.fit.plan import ERROR, RunPlan
+from esp.output.columns import Column, TableRow, table
+from esp.output.numbers import percent, plural, seconds
+from esp.output.screen import Screen, paragraph, printable
+
+
+def plan_text(found: RunPlan, screen: Screen, next_: str = "") -> str:
+    """The runs, and what they will determine. `next_`: the command to try now."""
+    width = screen.columns
+    head = f"{printable(found.file.rsplit('/', 1)[-1])}  {found.system}"
+    total_s = sum(each.time_s for each in found.runs)
+    text = f"{plural(len(found.runs), 'run')} of {found.among:,}, {seconds(total_s)} together as predicted."
+    columns = [Column("procs"), Column(found.parameter), Column("predicted")]
+    rows = [
+        TableRow((str(each.run.processors), f"{each.run.values[found.parameter]:,}", seconds(each.time_s)))
+        for each in found.runs
+    ]
+    other = dict(found.systematic)
+    known = [f"{name} {percent(share)} ({percent(other.get(name, 0.0))})" for name, share in found.known]
+    notes = [paragraph("known", f"{', '.join(known)}", width)]
+    notes.append(paragraph("", "after these runs; in brackets after as many at equal distances in the list", width))
+    notes.append(paragraph("assumed", f"runs differ from their fitted times by {percent(ERROR)}", width))
+    if next_:
+        notes.append(paragraph("next", next_, width))
+    blocks = [f"{screen.paint('strong', head)}\n{text}", table(columns, rows, screen), "\n".join(notes)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def plan_json(found: RunPlan) -> dict[str, Any]:
+    """The fields of ``--json``; docs/json_other.md describes them."""
+    return {
+        "file": found.file,
+        "system": found.system,
+        "parameter": found.parameter,
+        "among": found.among,
+        "runs": [
+            {"processors": each.run.processors, "size": each.run.values[found.parameter], "predicted_s": each.time_s}
+            for each in found.runs
+        ],
+        "known": dict(found.known),
+        "systematic": dict(found.systematic),
+    }
+
+
+def plan_rows(found: RunPlan) -> list[dict[str, Any]]:
+    """The rows of ``--csv``: a table for `esp fit`, whose times are to be filled in."""
+    return [
+        {"procs": each.run.processors, found.parameter: each.run.values[found.parameter], "time [s]": ""}
+        for each in found.runs
+    ]

@@ -1,0 +1,79 @@
+"""Plans of runs: as good as the best of all subsets, and better than runs at equal distances."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import esp as package
+from esp import api
+from esp.fit.plan import chosen_runs, planned
+from esp.fit.regression import prior_of
+from esp.request import requested
+
+
+def determinant(slopes, prior, rows):
+    return np.linalg.slogdet(slopes[list(rows)].T @ slopes[list(rows)] + np.linalg.inv(prior))[1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_as_good_as_the_best_of_all(seed):
+    rng = np.random.default_rng(seed)
+    slopes = rng.standard_normal((9, 3)) * np.exp(rng.standard_normal((9, 1))) * 10
+    prior = prior_of(["node", "node", "network"])
+    found = determinant(slopes, prior, chosen_runs(slopes, prior, 4))
+    best = max(determinant(slopes, prior, rows) for rows in combinations(range(9), 4))
+    assert found <= best + 1e-9
+    assert found >= best - 0.05
+    assert len(set(chosen_runs(slopes, prior, 4))) == 4
+
+
+def test_no_exchange_makes_a_plan_better():
+    rng = np.random.default_rng(3)
+    slopes = rng.standard_normal((40, 5)) * 20
+    prior = prior_of(["node", "node", "node", "network", "network"])
+    chosen = chosen_runs(slopes, prior, 8)
+    value = determinant(slopes, prior, chosen)
+    for at in range(8):
+        for other in set(range(40)) - set(chosen):
+            assert determinant(slopes, prior, [*chosen[:at], other, *chosen[at + 1 :]]) <= value + 1e-6
+
+
+def test_a_program():
+    source, system = api.read_source("lfk03.hpf"), api.load_machine("ipsc860")
+    found = planned(source, system, requested(1, io=False), [100, 400, 1600, 6400], [1, 2, 4], 6)
+    assert found.among == 12
+    assert len({(each.run.values["n"], each.run.processors) for each in found.runs}) == 6
+    assert sum(share for _, share in found.known) >= sum(share for _, share in found.systematic) - 0.02
+    assert {each.run.processors for each in found.runs} > {1}
+    for each in found.runs:
+        n, p = each.run.values["n"], each.run.processors
+        assert each.time_s == pytest.approx(package.predict("lfk03.hpf", procs=p, n=n, io=False).time_s)
+
+
+def test_the_command(esp):
+    words = ("plan", "lfk03.hpf", "--sizes", "100..1600", "--procs", "1,2,4", "--runs", "5")
+    code, out, err = esp(*words)
+    assert (code, err) == (0, "")
+    assert "5 runs of 15" in out
+    assert " ".join(out.rpartition("next")[2].split()) == f"esp {' '.join(words)} --csv -o runs.csv"
+    lines = esp(*words, "--csv")[1].splitlines()
+    assert lines[0] == "procs,n,time [s]"
+    assert len(lines) == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--procs", "1,2"], "sizes to choose from are needed"),
+        (["--sizes", "8,16"], "several numbers of processors"),
+        (["--sizes", "8,x", "--procs", "1,2"], "'x' is not a size"),
+        (["--sizes", "8,16", "--procs", "1,2", "--runs", "0"], "is not a number of runs"),
+        (["--sizes", "8,16", "--procs", "1,2", "--size", "zz"], "zz is not a size"),
+        (["--sizes", "1:9000:1", "--procs", "1,2"], "runs cannot be chosen"),
+    ],
+)
+def test_options_that_are_refused(esp, words, text):
+    code, _, err = esp("plan", "lfk03.hpf", *words)
+    assert code == 2
+    assert text in " ".join(err.split())
