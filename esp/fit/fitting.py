@@ -17,7 +17,7 @@ from esp.fit.quantities import NODE, kind_of, quantities_of
 from esp.fit.regression import Factors, factors_of, prior_of
 from esp.fit.runs import MeasuredRun, read_runs
 from esp.fit.student import half_width
-from esp.fit.walks import Progress, RunWalks, FitSubject
+from esp.fit.walks import FitSubject, Progress, RunWalks
 from esp.request import requested
 from esp.shown import Printed
 from esp.sources import Name, Source, read_source

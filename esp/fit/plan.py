@@ -17,8 +17,7 @@ from esp.errors import UsageError
 from esp.fit.quantities import NODE, kind_of, quantities_of
 from esp.fit.regression import prior_of
 from esp.fit.runs import MeasuredRun
-from esp.fit.walks import Progress, RunWalks, FitSubject
-from esp.shown import Printed
+from esp.fit.walks import FitSubject, Progress, RunWalks
 from esp.sources import Source
 from sag.unit import System
 
@@ -38,7 +37,7 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
     time_s: float
 
 
-class RunPlan(Printed, Struct, frozen=True, kw_only=True, eq=False):
+class RunPlan(Struct, frozen=True, kw_only=True, eq=False):
     """Runs that say most of a machine."""
 
     file: str
