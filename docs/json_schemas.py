@@ -16,6 +16,7 @@ TABLES = {
     "whatif": ("explore.md", ("### `esp whatif --json`",)),
     "sweep": ("explore.md", ("### `esp sweep --json`",)),
     "advise": ("advise.md", ("## JSON",)),
+    "scalability-speedups": ("json_other.md", ("## `esp scalability --speedups --json`",)),
     "formula-procs": ("json_other.md", ("## `esp formula --free n,procs --json`",)),
     **{
         name.replace(" ", "-"): ("json_other.md", (f"## `esp {name} --json`",))

@@ -5,12 +5,14 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, procs_of
+from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, procs_of, refuse_without_effect
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp scalability --help` need not wait for
     from esp.api import Request
+    from esp.cli.console import Console
     from esp.explore.scaling import Scaling
+    from esp.explore.speedups import Speedups
 
 USAGE = "esp scalability PROG --procs P,... [options]"
 
@@ -22,6 +24,7 @@ examples:
   esp scalability matmul.hpf --procs 1,2,4 --work '2*n**3' --csv
   esp scalability laplace_bx.hpf --procs 1,2,4,8 --set n=128 --timed
   esp scalability laplace_bb.hpf --procs 16,1024,65536 --by formula
+  esp scalability laplace_bb.hpf --procs 1..16 --speedups --set n=64
 
 Isospeed scalability (X.-H. Sun and J. Zhu, docs/scalability.md): the smallest size
 that keeps the average speed of a processor, also at the sizes after it, on each
@@ -31,6 +34,9 @@ own size, unless --speed gives another. Works and times are predicted.
 
 The second table has the sizes by equation 2, W' = a p' T0' / (1 - a tau), from the
 overhead T0' of a few predictions. T/psi is the time by equation 4.
+
+--speedups shows four other views instead: speedup with fixed size, in fixed
+time and in fixed memory, and the sizes that keep an efficiency.
 """
 
 _SPEED = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([kMGT]?)(?:flop/s|flops)?", re.ASCII)
@@ -50,6 +56,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tol", metavar="SHARE", help=tol)
     by = "times by predictions, or by the formula in size and processors, for very many (default: %(default)s)"
     group.add_argument("--by", choices=("predictions", "formula"), default="predictions", help=by)
+    group = parser.add_argument_group("other views")
+    views = "fixed-size, fixed-time and memory-bounded speedup and isoefficiency, against one processor"
+    group.add_argument("--speedups", action="store_true", help=views)
+    group.add_argument("--efficiency", metavar="SHARE", help="that of the isoefficiency (default: 50%%)")
     add_timed(parser)
     add_forms(parser, "docs/json_other.md")
     add_output(parser)
@@ -74,8 +84,8 @@ def speed_of(text: str) -> float:
     return value
 
 
-def share_of(text: str) -> float:
-    """A share, in percent or as a fraction.
+def share_of(text: str, where: str = "--tol", what: str = "a share of the speed") -> float:
+    """A share, in percent or as a fraction. `where`: the option to blame; `what`: what is wanted.
 
     >>> share_of("2%"), share_of("0.05")
     (0.02, 0.05)
@@ -89,7 +99,7 @@ def share_of(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < 1:
-        raise UsageError(f"{text!r} is not a share of the speed.", where="--tol", hint="Write 1% or 0.01.")
+        raise UsageError(f"{text!r} is not {what}.", where=where, hint="Write 1% or 0.01.")
     return value
 
 
@@ -100,6 +110,9 @@ def execute(options: argparse.Namespace) -> int:
     procs = procs_of(options.procs)
     if procs is None:
         raise UsageError("several numbers of processors are needed.", hint="Write --procs 1,2,4,8.")
+    if options.speedups:
+        return _speedups(options, console, procs, began)
+    refuse_without_effect(options, ("efficiency",), "without --speedups")
     speed = None if options.speed is None else speed_of(options.speed)
     tol = share_of(options.tol or "1%")
     if options.by == "formula" and options.tol:
@@ -137,6 +150,42 @@ def execute(options: argparse.Namespace) -> int:
         console.deliver(output.scaling_csv(found))
     else:
         console.deliver(output.scaling_text(found, console.screen, _next(options, found)))
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def _speedups(options: argparse.Namespace, console: "Console", procs: tuple[int, ...], began: float) -> int:
+    """The other views."""
+    refuse_without_effect(options, ("speed", "tol"), "with --speedups")
+    if options.by == "formula":
+        raise UsageError("speedups are those of predictions.", where="--by", hint="Leave it out.")
+    efficiency = share_of(options.efficiency or "50%", "--efficiency", "an efficiency")
+    from esp.cli.progress import ProgressLine
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import asked_of
+    from esp.explore.speedups import speedups_of
+    from esp.output import speedups as output
+    from esp.output.cells import rows_as_csv
+    from esp.output.json import text_of
+
+    source, system, request = asked_of(options, procs[0])
+    size, work = options.size, options.work
+    with ProgressLine(console) as shown:
+        progress = shown.sizes if shown else None
+
+        def predicted(asked: "Request") -> "Speedups":
+            return speedups_of(
+                source, system, asked, procs, efficiency=efficiency, size=size, work=work, progress=progress
+            )
+
+        found, _ = with_answers(predicted, request)
+    console.warn(found.warnings, source.program.lines)
+    if options.json:
+        console.deliver(text_of(output.speedups_json(found)))
+    elif options.csv:
+        console.deliver(rows_as_csv(output.speedups_rows(found)))
+    else:
+        console.deliver(output.speedups_text(found, console.screen))
     console.took(time.perf_counter() - began)
     return 0
 

@@ -48,6 +48,38 @@ def smallest_lasting(keeps: Callable[[int], bool], least: int, guess: int, most:
     return _lasting(holds, high, most, lasting)
 
 
+def largest_of(holds: Callable[[int], bool], least: int, guess: int, most: int) -> int | None:
+    """The largest size for which something holds that holds up to some size only, such as a bound on time or memory.
+
+    Args:
+        holds: asked once for each size that is needed.
+        least: the smallest size that is considered.
+        guess: where the search begins.
+        most: the largest size that is considered.
+
+    Returns:
+        None where not even the smallest size has it; `most` where all have it.
+    """
+    low, high = max(least, min(guess, most)), most + 1
+    while not holds(low):
+        if low == least:
+            return None
+        low, high = max(least, low // 2), low
+    step = low
+    while low + step < high:  # up in growing steps until one is too large
+        if holds(low + step):
+            low, step = low + step, 2 * step
+        else:
+            high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 def _lasting(holds: Callable[[int], bool], first: int, most: int, lasting: int) -> int | None:
     """The first size from `first` on with so many after it that hold."""
     size = first

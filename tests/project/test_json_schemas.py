@@ -26,6 +26,9 @@ MORE = {
     "explain": [("explain", "laplace.hpf:38", *LAPLACE[1:])],
     "formula": [("formula", "lu.hpf", "--procs", "2", "--line", "28")],
     "formula-procs": [("formula", "lfk03.hpf", "--free", "n,procs")],
+    "scalability-speedups": [
+        ("scalability", "laplace.hpf", "--procs", "1,2", "--set", "k=2", "--set", "n=8", "--speedups")
+    ],
     "layout": [("layout", "thomas.hpf", "--procs", "4"), ("layout", "lu.hpf", "--procs", "4")],
     "query": [("query", "called.hpf", "--procs", "2", "--by", "line", "--partial")],
     "diff": [
