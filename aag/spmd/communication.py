@@ -285,7 +285,7 @@ def _to_replicas(present: Ints, layout: Layout) -> Ints:
 def _call(
     operation: Operation, members: Ints, root: Ints, elements: Ints, relation: Relation, kind: str = ""
 ) -> CollectiveCall:
-    given, taken = strided(relation, operation.pattern, members.ravel())
+    given, taken = strided(relation, operation.pattern, members.ravel(), together=members.shape[1])
     return CollectiveCall(
         kind=kind or operation.pattern,
         members=members,

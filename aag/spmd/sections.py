@@ -31,6 +31,7 @@ def strided(
     *,
     part: Relation | None = None,
     elements: Ints | None = None,
+    together: int = 1,
 ) -> tuple[Bools, Bools]:
     """Whether what messages carry is strided where it comes from, and where it arrives.
 
@@ -41,6 +42,7 @@ def strided(
         source: (M,) the senders.
         part: what moves in these messages, if that is not all.
         elements: (M,) of the messages, if known: with fewer than their box has, as in an L, they are strided.
+        together: of a collective, how many members one after the other are a group.
     """
     moved = relation if part is None else part
     layout = relation.layout
@@ -56,7 +58,7 @@ def strided(
     if elements is not None:
         dense &= (spans[OWNED].prod(axis=1) == elements)[None, :, None]
     given = ~_contiguous(spans[OWNED], dense[OWNED], owned)
-    taken = ~_contiguous(spans[STORED], dense[STORED], _stored(relation, pattern, destination))
+    taken = ~_contiguous(spans[STORED], dense[STORED], _stored(relation, pattern, destination, together))
     if source is None:  # what messages brought to a member of a collective is where it was stored
         given = np.where(_brought(moved, destination), taken, given)
     return given, taken
@@ -72,9 +74,10 @@ def _brought(relation: Relation, ranks: Ints) -> Bools:
     return found
 
 
-def _stored(relation: Relation, pattern: str, destination: Ints) -> Ints:
+def _stored(relation: Relation, pattern: str, destination: Ints, together: int) -> Ints:
     """How many indices of each dimension there are in what receivers store: their part and its overlap area, the whole
-    array where it is for input or output, else a buffer as large as the box of what they need."""
+    array where it is for input or output, else a buffer as large as the box of what they need. Members of a
+    concatenation need what all of their group contribute."""
     layout = relation.layout
     if pattern == "overlap_shift":
         found = np.array(layout.local_extents(destination))
@@ -85,9 +88,28 @@ def _stored(relation: Relation, pattern: str, destination: Ints) -> Ints:
     extents = np.tile(np.array(layout.extents, dtype=np.int64), (destination.size, 1))
     if pattern not in ("gather", "scatter"):
         for component in relation.components:
-            if component.dims:
+            if component.dims and pattern == "concatenation":
+                extents[:, component.dims] = _hull(component, relation, destination, together)
+            elif component.dims:
                 extents[:, component.dims] = _found(component, relation, destination, None)[0][:, :, STORED]
     return extents
+
+
+def _hull(component: RelationComponent, relation: Relation, members: Ints, together: int) -> Ints:
+    """The spans (M, dims) of what all members of each group have together in the dimensions of a component."""
+    order = np.argsort(component.destination, kind="stable")
+    codes, first = np.unique(component.destination[order], return_index=True)
+    if not codes.size:
+        return np.ones((members.size, len(component.dims)), dtype=np.int64)
+    low = np.minimum.reduceat(component.low[order][..., STORED], first)
+    high = np.maximum.reduceat(component.high[order][..., STORED], first)
+    wanted = _share(relation, component, members)
+    at = np.minimum(np.searchsorted(codes, wanted), codes.size - 1)
+    known = (codes[at] == wanted)[:, None]
+    groups = (-1, together, len(component.dims))
+    least = np.where(known, low[at], _MORE).reshape(groups).min(axis=1)
+    most = np.where(known, high[at], -_MORE).reshape(groups).max(axis=1)
+    return np.repeat(np.maximum(most - least + 1, 1), together, axis=0)
 
 
 def _contiguous(spans: Ints, dense: Bools, extents: Ints) -> Bools:

@@ -211,6 +211,23 @@ PACKED = {
   end do
   print *, sum(a)
 """,
+    "lines of blocks to all of a row or column": f"""  integer, parameter :: n = 8
+  real(8) :: a(n, n), b(0:n-1, n), c(n, n), d(n, n)
+  integer :: i, j, k
+!hpf$ distribute (block, block) :: a, b, c
+!hpf$ distribute (cyclic, block) :: d
+{FILLED}  forall (i = 0:n-1, j = 1:n) b(i, j) = i - j
+  c = matmul(a, b)
+  d = 0.5d0
+  do j = 1, n
+    do k = 1, n
+      do i = 1, n
+        d(i, j) = d(i, j) + d(k, j) * 0.125d0
+      end do
+    end do
+  end do
+  print *, sum(c) + sum(d)
+""",
     "columns to rows": """  real(8) :: a(10, 7), c(7, 10)
   integer :: i, j
 !hpf$ distribute (cyclic, cyclic) :: a, c
