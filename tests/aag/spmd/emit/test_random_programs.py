@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aag.diagnostics import UnresolvedError
 from aag.ir.visitors import names_in
 from aag.pipeline import Options, read_program
 from aag.spmd import nodes
@@ -83,7 +84,18 @@ def check(texts, procs, native, system, off=frozenset()):
     for text, program, node_program, ran in zip(texts, programs, node_programs, found, strict=True):
         assert difference(native.expected(text), ran.answer) == "", f"{text}\n{ran.answer}"
         if flow_is_known(node_program.body):
-            assert ran.counts == predicted(Source(program=program), system, Request(procs=procs, off=off)).counts, text
+            counts = counted(Source(program=program), system, Request(procs=procs, off=off))
+            assert counts is None or ran.counts == counts, text
+
+
+def counted(source, system, request):
+    """The predicted messages; None where a trip count follows from a scalar that has another value in each loop, which
+    is refused by name."""
+    try:
+        return predicted(source, system, request).counts
+    except UnresolvedError as refused:
+        assert "it has several values" in str(refused)
+        return None
 
 
 @pytest.mark.parametrize(
