@@ -19,11 +19,13 @@ USAGE = "esp fit RUNS [PROG] [options]"
 
 EXAMPLES = """\
 examples:
-  esp fit runs.csv gauss.hpf --timed                     what the runs say
-  esp fit runs.csv gauss.hpf --predict n=2048,procs=64   another run, 95% interval
-  esp fit runs.csv gauss.hpf --write mine.yaml           the machine that they fit
+  esp fit runs.csv gauss.hpf --system cluster-ib         what the runs say
+  esp fit runs.csv gauss.hpf --system cluster-ib --predict n=2048,procs=64
+  esp fit runs.csv gauss.hpf --system cluster-ib --write mine.yaml
   esp run gauss.hpf --system mine.yaml --procs 64        use it
-  esp fit runs.csv                                       programs in the table
+  esp fit runs.csv --timed                               programs in the table
+
+--system is the machine to begin with: one like yours (`esp system list`).
 
 RUNS is a CSV file with a row for each run: the columns procs, time and those
 PARAMETERs that vary, and program if there are several (docs/fit_runs.md).
@@ -120,6 +122,9 @@ def _write(found: "FittedMachine", options: argparse.Namespace) -> None:
 
     target = Path(options.write)
     path = find_system(options.system)
+    if target.exists() and target.samefile(path):
+        hint = "Write another file, which extends this one."
+        raise UsageError("this is the machine that is fitted.", where="--write", hint=hint)
     extends = options.system if path.parent == systems_dir() else os.path.relpath(path, target.parent)
     words = [options.table, *([options.program] if options.program else []), "--system", options.system]
     command = f"esp fit {' '.join(map(quote, words))} --write {quote(options.write)}"
@@ -128,14 +133,20 @@ def _write(found: "FittedMachine", options: argparse.Namespace) -> None:
 
 def _next(options: argparse.Namespace, found: "FittedMachine") -> str:
     """The command worth typing next: write the machine, or use it."""
+    from esp.output.fit_runs import doubts
+
+    if doubts(found):
+        return ""
     program = options.program or found.runs[0].run.program
     if program == "-":
         return ""
     if options.write is not None:
-        return f"esp run {quote(program)} --system {quote(options.write)} --procs {found.runs[-1].run.processors}"
+        following = f"esp run {quote(program)} --system {quote(options.write)} --procs {found.runs[-1].run.processors}"
+        return following + (" --io off" if options.io == "off" else "")
     words = ["esp fit", quote(options.table), *([quote(options.program)] if options.program else [])]
     words += [f"--system {quote(options.system)}"] if options.system != "ipsc860" else []
     words += ["--timed"] if options.timed else []
     words += ["--io off"] if options.io == "off" else []
     words += [f"--opt {quote(each)}" for each in options.opt]
-    return f"{' '.join(words)} --write mine.yaml"
+    stem = Path(options.system).stem if options.system.endswith((".yaml", ".yml")) else ""
+    return f"{' '.join(words)} --write {f'{stem}-fitted' if stem else 'mine'}.yaml"

@@ -34,7 +34,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 def add_form(group: argparse._ActionsContainer) -> None:
     """How the source is laid out: ``--form`` and ``--columns`` in any order give one form."""
-    words = "source form (default: by the suffix, else by the text); fixed: 72 or 132 columns, as makes a program"
+    words = "source form (default: by the suffix, else by the text); fixed: 72 or 132 columns, whichever can be read"
     group.add_argument("--form", action=_SourceForm, choices=FORMS, help=words)
     group.add_argument(
         "--columns", action=_SourceForm, dest="form", choices=COLUMNS, help="fixed form with so many columns in a line"

@@ -20,7 +20,7 @@ COMMANDS = {
     "balance": "find which start-ups and which work keep the processors busy",
     "explain": "explain the time of a source line",
     "formula": "give the time as a formula in the problem size",
-    "plan": "choose the runs that say most of a machine",
+    "plan": "choose the runs that say most about a machine",
     "fit": "scale a machine to measured runs, and predict others with intervals",
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "tui": "explore in the terminal: choices, source, graph, timeline, what-ifs",

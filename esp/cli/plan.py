@@ -1,4 +1,4 @@
-"""`esp plan`: choose the runs that say most of a machine."""
+"""`esp plan`: choose the runs that say most about a machine."""
 
 import argparse
 import time
@@ -15,10 +15,10 @@ USAGE = "esp plan PROG --sizes N,... --procs P,... [options]"
 
 EXAMPLES = """\
 examples:
-  esp plan gauss.hpf --sizes 64..1024 --procs 1,2,4,8             20 runs or all
+  esp plan gauss.hpf --sizes 64..1024 --procs 1,2,4,8           20 runs, or all
   esp plan gauss.hpf --sizes 64:512:32 --procs 1..8 --runs 12
   esp plan gauss.hpf --sizes 64..1024 --procs 1..8 --csv -o runs.csv
-  esp fit runs.csv gauss.hpf                                      measured by then
+  esp fit runs.csv gauss.hpf --system cluster-ib                  once measured
 
 The runs are those after which least is unknown of the machine: a D-optimal
 plan by predictions (docs/fit_runs.md). --csv writes the table for `esp fit`,

@@ -154,12 +154,12 @@ def _predicted(
 
     from esp import api
     from esp.cli.progress import ProgressLine
-    from esp.explore.interval import interval_of, own_walk
+    from esp.explore.interval import cheap, interval_of, own_walk, possible
 
     with ProgressLine(console) as watch:
         stages = api.lower_source(source, system, request)
         made = api.interpret_stages(stages, system, request, watch=watch)
-        if not interval(made):
+        if not (interval(made) or (interval is cheap and system.fit is not None and possible(made))):
             return made
         walk = own_walk(stages, system, request, watch, made=made)
         return replace(made, interval=interval_of(source, system, request, walk, watch))

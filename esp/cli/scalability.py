@@ -194,7 +194,7 @@ def _next(options: argparse.Namespace, found: "Scaling") -> str:
     """The command worth typing next: the profile at the largest size."""
     from esp.cli.again import command
 
-    if options.program == "-" or not found.runs:
+    if options.program == "-" or len(found.runs) < 2:
         return ""
     last = found.runs[-1]
     options.procs = str(last.processors)

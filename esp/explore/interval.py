@@ -28,7 +28,8 @@ MANY = 4096
 """Processors up to which scenarios are tried unless they are asked for."""
 
 RUN_SPREAD = 1.645
-"""Half of a 90 % range in standard deviations: what a fit leaves of a time is in the interval, too."""
+"""Half of a 90 % range in standard deviations: what a fit leaves of a run is in the interval, in place of the model
+error."""
 
 Choice = tuple[tuple[str, bool], ...]
 """Transformation -> whether it is done, for those that are undecided."""
@@ -118,13 +119,12 @@ def interval_of(
         if walk.timed_times_s is not None:
             timed[which] = walk.timed_times_s
         walks.append(walk)
-    error = max(each.error for each in walks)
-    if system.fit is not None:
-        error = max(error, RUN_SPREAD * system.fit.error)
+    error = max(each.error for each in walks) if system.fit is None else RUN_SPREAD * system.fit.error
     figures = dict.fromkeys(figure.group or path for path, figure in uncertain(system).items())
-    low_s, high_s = _ends(times, error)
+    ends = _ends if system.fit is None else _fitted_ends
+    low_s, high_s = ends(times, error)
     is_timed = not np.isnan(timed).any()
-    timed_low_s, timed_high_s = _ends(timed, error) if is_timed else (None, None)
+    timed_low_s, timed_high_s = ends(timed, error) if is_timed else (None, None)
     return Interval(
         low_s=low_s,
         high_s=high_s,
@@ -212,6 +212,13 @@ def _drawn_and_given(values: Sequence[Figure | Array], which: Sequence[int]) -> 
     one = np.concatenate([np.atleast_1d(each) for each in values])
     found = np.broadcast_to(one, len(which) + 1)  # a machine of which everything is sure has one scenario
     return found[:-1], float(found[-1])
+
+
+def _fitted_ends(times: Array, error: float) -> tuple[float, float]:
+    """The ends where the error is independent of the parameters, as what a fit leaves of a run is."""
+    (low, high), middle = _ends(times, 0.0), float(np.median(times))
+    own = error * middle
+    return middle - float(np.hypot(middle - low, own)), middle + float(np.hypot(high - middle, own))
 
 
 def _ends(times: Array, error: float) -> tuple[float, float]:

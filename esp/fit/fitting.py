@@ -175,7 +175,7 @@ def fitted(
     seen = [name for at, name in enumerate(quantities) if np.abs(slopes[:, at]).max() > _NO_EFFECT]
     settings = {(each.program, each.processors, *sorted(each.values.items())) for each in runs}
     if len(settings) < 3:
-        told = f"{len(settings)} different runs say too little of a machine."
+        told = f"{len(settings)} different runs say too little about a machine."
         raise PredictionError(told, hint="Measure several sizes on several numbers of processors, at least three.")
     walks.subject = subject = structs.replace(subject, quantities={name: quantities[name] for name in seen})
     prior = prior_of(["node" if kind_of(name) in NODE else "network" for name in seen])

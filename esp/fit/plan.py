@@ -1,4 +1,4 @@
-"""Which runs say most of a machine, before any is made: D-optimal plans, and systematic samples beside them.
+"""Which runs say most about a machine, before any is made: D-optimal plans, and evenly spaced runs beside them.
 
 A plan is D-optimal if the determinant of the covariance of what it determines is least (V. Fedorov). Runs are added
 one after the other, each the one that makes it smallest, and exchanged for others as long as that helps. The
@@ -28,6 +28,8 @@ ERROR = 0.03
 MOST = 2_000
 """Runs among which is chosen."""
 _EXCHANGES = 50
+_HALF = 1.96
+"""Half of a 95 % interval in standard deviations."""
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
@@ -38,7 +40,7 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
 
 
 class RunPlan(Struct, frozen=True, kw_only=True, eq=False):
-    """Runs that say most of a machine."""
+    """Runs that say most about a machine."""
 
     file: str
     system: str
@@ -47,9 +49,9 @@ class RunPlan(Struct, frozen=True, kw_only=True, eq=False):
     among: int
     """How many runs were candidates."""
     known: tuple[tuple[str, float], ...]
-    """Quantity -> by which share these runs narrow what is known of it."""
+    """Quantity -> the factor by which it may be larger or smaller, with 95 %, after these runs."""
     systematic: tuple[tuple[str, float], ...]
-    """The same of as many runs at equal distances in the list of candidates."""
+    """The same of as many evenly spaced runs of the list of candidates."""
 
 
 def planned(
@@ -95,7 +97,9 @@ def planned(
     prior = prior_of(["node" if kind_of(each) in NODE else "network" for each in quantities])
     chosen = sorted(chosen_runs(slopes / ERROR, prior, budget))
     spaced = sorted({round(each) for each in np.linspace(0, len(candidates) - 1, budget)})
-    names = list(quantities)
+    seen = np.abs(slopes).max(axis=0) > 0
+    names = [each for at, each in enumerate(quantities) if seen[at]]
+    slopes, prior = slopes[:, seen], prior[np.ix_(seen, seen)]
     return RunPlan(
         file=source.program.file,
         system=system.name,
@@ -167,5 +171,5 @@ def _exchange(slopes: Floats, covariance: Floats, chosen: Sequence[int]) -> tupl
 
 def _known(slopes: Floats, prior: Floats, names: Sequence[str]) -> tuple[tuple[str, float], ...]:
     covariance = np.linalg.inv(slopes.T @ slopes + np.linalg.inv(prior))
-    shares = 1.0 - np.sqrt(np.diag(covariance) / np.diag(prior))
-    return tuple((name, float(share)) for name, share in zip(names, shares, strict=True) if share > 1e-3)
+    factors = np.exp(_HALF * np.sqrt(np.diag(covariance)))
+    return tuple((name, float(factor)) for name, factor in zip(names, factors, strict=True))

@@ -125,6 +125,8 @@ def _run(cells: Sequence[str], columns: Sequence[tuple[str, str]], line: int, wh
 
 
 def _time(cell: str, unit: str, where: str) -> float:
+    if not cell:
+        raise UnreadableFileError("this run has no time yet.", where=where, hint="Measure it, or leave out its row.")
     try:
         time_s = parse_quantity(f"{cell} {unit}" if unit and not cell[-1:].isalpha() else cell, "time")
     except QuantityError as error:

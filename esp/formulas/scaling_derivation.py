@@ -257,8 +257,12 @@ class _Maker(Struct, frozen=True):
             else:
                 return plan, found
             plan = structs.replace(plan, cells=2 * plan.cells)
-        told = f"up to {plan.cells} cells of a processor messages are in other ranges of sizes on other grids."
-        raise _OtherRanges(told, where="--free", hint="Leave the number of processors out, or try another machine.")
+        name = self.trials.system.name
+        told = f"{name} has other costs for longer messages, and which ones are sent differs among processors and sizes"
+        hint = (
+            f"Write --free {self.trials.free} with a number of processors; there the formula ends where costs change."
+        )
+        raise _OtherRanges(f"{told}, so that no one formula in p was found.", where="--free", hint=hint)
 
     def ranges(self, sample: CountSample) -> dict[MessageKey, int]:
         """The number of the range in which the longest and the shortest message of each communication are."""

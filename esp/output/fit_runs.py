@@ -1,5 +1,6 @@
 """`esp fit`: a machine fitted to runs as text, JSON and rows."""
 
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,14 @@ from esp.output.screen import Screen, paragraph, printable
 
 OUTLIER = 3.0
 """Standard deviations from which on a run is named as an outlier."""
-_LITTLE = 0.5
-"""Share of what was not known of a quantity below which the runs say little."""
+FAR = 20.0
+"""How many times faster or slower than described a machine may be without a question."""
+LARGE = 0.25
+"""Relative error of a run from which on the fit explains nothing."""
+REPEATED = 1.5
+"""Factor by which runs with the same sizes and processors may differ."""
+_UNSURE = 2.0
+"""Factor between the ends of an interval and its middle from which on the runs say little of a quantity."""
 _NAMED = 3
 """Outliers, and influential runs, that are named."""
 
@@ -31,15 +38,38 @@ def fit_text(found: FittedMachine, screen: Screen, next_: str = "") -> str:
     notes = [paragraph("error", _error(found), width), paragraph("checked", _validated(found), width)]
     notes += [paragraph("outlier", each, width) for each in _outliers(found)]
     notes += [paragraph("decides", each, width) for each in _influential(found)]
-    little = [each.name for each in found.quantities if each.learnt < _LITTLE]
+    little = [each.name for each in found.quantities if each.high > _UNSURE * each.factor]
     if little:
         text = f"the runs say little of {listed(little)}: measure runs in which they take more of the time"
         notes.append(paragraph("little", text, width))
+    for each in doubts(found):
+        notes.append(screen.paint("warm", paragraph("doubtful", each, width)))
     if found.without:
-        notes.append(paragraph("without", f"no run depends on {listed(list(found.without))}", width))
+        notes.append(paragraph("unused", f"{listed(list(found.without))}: no run depends on them", width))
     if next_:
         notes.append(paragraph("next", next_, width))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
+
+
+def doubts(found: FittedMachine) -> list[str]:
+    """What looks as if the table were not of this program, this machine or these units."""
+    said = []
+    ratio = median(each.run.time_s / each.described_s for each in found.runs)
+    if not 1 / FAR < ratio < FAR:
+        times = f"{significant(max(ratio, 1 / ratio))} times {'longer' if ratio > 1 else 'shorter'}"
+        text = f"runs take {times} than on {found.system.name}: is the unit of the times right, and --system?"
+        said.append(text)
+    if found.factors.error > LARGE:
+        text = "the fit does not explain the runs: is a column of the table missing, or other work in the runs?"
+        said.append(text)
+    same: dict[str, list[float]] = {}
+    for each in found.runs:
+        same.setdefault(each.run.label, []).append(each.run.time_s)
+    label, times_s = max(same.items(), key=lambda pair: max(pair[1]) / min(pair[1]))
+    if max(times_s) > REPEATED * min(times_s):
+        factor = significant(max(times_s) / min(times_s))
+        said.append(f"runs with {label} differ by a factor of {factor}: is a column with a size missing?")
+    return said
 
 
 def _off(found: FittedMachine, *, described: bool) -> float:
@@ -51,18 +81,17 @@ def _off(found: FittedMachine, *, described: bool) -> float:
 
 def _sentence(found: FittedMachine) -> str:
     text = f"The fitted times are {percent(_off(found, described=False))} off the measured ones on average"
-    return f"{text}; those of {found.system.name} as it is described are {percent(_off(found, described=True))} off."
+    return f"{text}; with {found.system.name} as it was they are {percent(_off(found, described=True))} off."
 
 
 def _quantities(found: FittedMachine, screen: Screen) -> str:
-    columns = [Column("quantity", "<"), Column("factor"), Column("95% between"), Column("known"), Column("of time")]
+    columns = [Column("quantity", "<"), Column("factor"), Column("95% between"), Column("of time")]
     rows = [
         TableRow(
             (
                 each.name,
                 significant(each.factor),
                 f"{significant(each.low)} and {significant(each.high)}",
-                percent(max(0.0, each.learnt)),
                 percent(each.share),
                 ABOUT[kind_of(each.name)],
             )
@@ -73,7 +102,7 @@ def _quantities(found: FittedMachine, screen: Screen) -> str:
 
 
 def _forecasts(forecasts: tuple[RunForecast, ...], screen: Screen) -> str:
-    columns = [Column("run", "<"), Column("as described"), Column("fitted"), Column("95% between")]
+    columns = [Column("run", "<"), Column("unfitted"), Column("fitted"), Column("95% between")]
     rows = [
         TableRow(
             (

@@ -4,7 +4,7 @@ from typing import Any
 
 from esp.fit.plan import ERROR, RunPlan
 from esp.output.columns import Column, TableRow, table
-from esp.output.numbers import percent, plural, seconds
+from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.screen import Screen, paragraph, printable
 
 
@@ -13,20 +13,21 @@ def plan_text(found: RunPlan, screen: Screen, next_: str = "") -> str:
     width = screen.columns
     head = f"{printable(found.file.rsplit('/', 1)[-1])}  {found.system}"
     total_s = sum(each.time_s for each in found.runs)
-    text = f"{plural(len(found.runs), 'run')} of {found.among:,}, {seconds(total_s)} together as predicted."
+    sentence = f"{plural(len(found.runs), 'run')} of {found.among:,}, {seconds(total_s)} together as predicted."
     columns = [Column("procs"), Column(found.parameter), Column("predicted")]
     rows = [
         TableRow((str(each.run.processors), f"{each.run.values[found.parameter]:,}", seconds(each.time_s)))
         for each in found.runs
     ]
     other = dict(found.systematic)
-    known = [f"{name} {percent(share)} ({percent(other.get(name, 0.0))})" for name, share in found.known]
+    known = [f"{name} x{significant(factor)} (x{significant(other[name])})" for name, factor in found.known]
     notes = [paragraph("known", f"{', '.join(known)}", width)]
-    notes.append(paragraph("", "after these runs; in brackets after as many at equal distances in the list", width))
+    text = "factors known to within so much after these runs, with 95%; in brackets after as many evenly spaced ones"
+    notes.append(paragraph("", text, width))
     notes.append(paragraph("assumed", f"runs differ from their fitted times by {percent(ERROR)}", width))
     if next_:
         notes.append(paragraph("next", next_, width))
-    blocks = [f"{screen.paint('strong', head)}\n{text}", table(columns, rows, screen), "\n".join(notes)]
+    blocks = [f"{screen.paint('strong', head)}\n{sentence}", table(columns, rows, screen), "\n".join(notes)]
     return "\n\n".join(blocks) + "\n"
 
 

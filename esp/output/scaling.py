@@ -137,7 +137,10 @@ def _sentence(found: Scaling) -> str:
             return (
                 f"On {plural(one.processors, 'processor')} alone there is nothing to compare: give more with --procs."
             )
-        return f"No larger system keeps {flop_rate(found.speed)} on each processor."
+        text = f"No larger system keeps {flop_rate(found.speed)} on each processor"
+        if found.runs and found.runs[0].processors == 1:
+            return f"{text}: one processor sends no messages. Begin with 2, or give a lower --speed."
+        return f"{text}: give a lower --speed."
     low, high = found.runs[0], found.runs[-1]
     if low.size == high.size == 1:
         return f"Even the smallest size keeps {flop_rate(found.speed)} on each processor: give a higher --speed."

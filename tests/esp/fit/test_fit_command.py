@@ -1,6 +1,7 @@
 """`esp fit`: a table of runs on the command line."""
 
 import json
+import re
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_the_machine_that_is_written(esp, runs, tmp_path):
     path = tmp_path / "mine.yaml"
     code, out, _ = esp("fit", str(runs), "lfk03.hpf", "--io", "off", "--write", str(path))
     assert code == 0
-    assert " ".join(out.rpartition("next")[2].split()) == f"esp run lfk03.hpf --system {path} --procs 4"
+    assert " ".join(out.rpartition("next")[2].split()) == f"esp run lfk03.hpf --system {path} --procs 4 --io off"
     assert esp("system", "check", str(path))[0] == 0
     assert path.read_text().startswith("# esp fit ")
     for n, p in RUNS[::5]:
@@ -61,6 +62,53 @@ def test_the_machine_that_is_written(esp, runs, tmp_path):
     assert esp("fit", str(runs), "lfk03.hpf", "--io", "off", "--system", str(path), "--write", str(again))[0] == 0
     assert "extends: 'mine.yaml'" in again.read_text()
     assert esp("system", "check", str(again))[0] == 0
+
+
+def test_the_machine_that_is_fitted_is_not_overwritten(esp, runs, tmp_path):
+    path = tmp_path / "mine.yaml"
+    words = ("fit", str(runs), "lfk03.hpf", "--io", "off")
+    assert esp(*words, "--write", str(path))[0] == 0
+    text = path.read_text()
+    out = esp(*words, "--system", str(path))[1]
+    assert "--write mine-fitted.yaml" in " ".join(out.split())
+    code, _, err = esp(*words, "--system", str(path), "--write", str(path))
+    assert code == 2
+    assert "this is the machine that is fitted" in err
+    assert path.read_text() == text
+
+
+def test_runs_of_a_fitted_machine_have_an_interval(esp, runs, tmp_path):
+    """Also where scenarios take long: it is what the fit is for."""
+    path = tmp_path / "mine.yaml"
+    assert esp("fit", str(runs), "lfk03.hpf", "--io", "off", "--write", str(path))[0] == 0
+    out = esp("run", "lfk03.hpf", "--system", str(path), "--procs", "4", "--io", "off")[1]
+    assert "in 90% of the scenarios" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda text: text.replace("[ms]", "[s]"), "is the unit of the times right"),
+        (lambda text: re.sub(r"(?m)^(\d), \d+,", r"\1, 400,", text), "is a column with a size missing"),
+    ],
+)
+def test_tables_that_cannot_be_right_are_questioned(esp, runs, tmp_path, change, text):
+    path = tmp_path / "wrong.csv"
+    path.write_text(change(runs.read_text()))
+    code, out, _ = esp("fit", str(path), "lfk03.hpf", "--io", "off")
+    assert code == 0
+    assert text in " ".join(out.split())
+    assert "\nnext" not in out
+    assert "doubtful" not in esp("fit", str(runs), "lfk03.hpf", "--io", "off")[1]
+
+
+def test_the_template_has_no_times_yet(esp, tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text(esp("plan", "lfk03.hpf", "--sizes", "100,400", "--procs", "1,2", "--csv")[1])
+    code, _, err = esp("fit", str(path), "lfk03.hpf")
+    assert code == 2
+    assert "runs.csv:2" in err
+    assert "this run has no time yet" in err
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,8 @@ def counted(source, system, request):
     try:
         return predicted(source, system, request).counts
     except UnresolvedError as refused:
-        assert "it has several values" in str(refused)
+        if "it has several values" not in str(refused):
+            raise
         return None
 
 
