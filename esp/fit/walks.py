@@ -6,8 +6,9 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
+from aag.diagnostics import SourceError
 from esp import api
-from esp.errors import PredictionError
+from esp.errors import PredictionError, UsageError
 from esp.fit.runs import MeasuredRun
 from esp.prediction import Prediction
 from esp.sources import Source
@@ -15,6 +16,9 @@ from sag.quantities import Change
 from sag.unit import System
 
 Floats = NDArray[np.float64]
+
+UNKNOWN = "E301"
+"""The code of names that a program does not have."""
 
 APART = 0.05
 """Difference of the logarithms of two factors from which derivatives are taken, to both sides."""
@@ -77,11 +81,30 @@ class RunWalks:
         request = request_of(subject, run)
         key = _key(run)
         if key not in self._stages:
-            self._stages[key] = api.lower_source(subject.sources[run.program], subject.system, request)
+            self._stages[key] = _lowered(subject, run, request)
         scenario = structs.replace(request.scenario, sets=(*request.scenario.sets, *sets))
         asked = structs.replace(request, scenario=scenario)
         made = api.interpret_stages(self._stages[key], subject.system, asked)
         return np.broadcast_to(time_of(made, run, timed=subject.request.timed), scenarios).copy()
+
+
+def _lowered(subject: FitSubject, run: MeasuredRun, request: api.Request) -> api.Stages:
+    """The node program of a run.
+
+    Raises:
+        UsageError: the program has no name like a column of the table.
+    """
+    try:
+        return api.lower_source(subject.sources[run.program], subject.system, request)
+    except SourceError as problem:
+        first = problem.diagnostics[0]
+        strange = [name for name in run.values if first.code == UNKNOWN and f"‹set {name}›" in first.message]
+        if not strange:
+            raise
+        why = first.message.partition(": ")[2]
+        raise UsageError(
+            f"{strange[0]} in {run.label}: {why}.", hint=f"{first.hint[:1].upper()}{first.hint[1:]}."
+        ) from None
 
 
 def _key(run: MeasuredRun) -> tuple[str, int, tuple[tuple[str, int], ...]]:

@@ -6,6 +6,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from aag.diagnostics import SourceError
+from aag.ir.visitors import names_in
 from esp import api
 from esp.errors import PredictionError, UsageError
 from esp.sources import Source
@@ -39,9 +40,20 @@ class Trials(Struct, frozen=True):
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
         known = sorted(each for each, found in constants.items() if isinstance(found, int) and "$" not in each)
+        known = [each for each in known if each in self.sizes] or known
+        if self.free == "procs":
+            hint = f"Write --free {known[0] if known else 'n'},procs."
+            raise UsageError("the number of processors is not a size.", where="--free", hint=hint)
         told = f"Its integer constants: {', '.join(known)}. Write --free {known[0]}." if known else ""
         hint = told or f"Give it a value: {self.free.upper()}=64."
         raise UsageError(f"{self.free} is not a size of this program.", where="--free", hint=hint)
+
+    @property
+    def sizes(self) -> frozenset[str]:
+        """The names in the bounds of arrays: sizes, and not kinds of numbers."""
+        units = self.source.program.units
+        shapes = (each.shape for unit in units for each in unit.entities if each.shape is not None)
+        return frozenset().union(*(names_in(bound.lower, bound.upper) for shape in shapes for bound in shape))
 
     def at(self, size: int) -> api.Request:
         """The request at a size."""

@@ -139,5 +139,5 @@ def test_runs_without_a_program_are_refused():
 
 def test_a_value_that_no_program_has_is_refused():
     runs = [MeasuredRun(program="", processors=p, values={"zz": 16}, time_s=1.0, line=2) for p in (1, 2, 4)]
-    with pytest.raises(esp.SourceError, match="zz"):
+    with pytest.raises(esp.UsageError, match="zz in zz=16 procs=1: program laplace"):
         fit("laplace_bb.hpf", runs)
