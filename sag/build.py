@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from sag.document import Findings
 from sag.errors import MachinePlace, nearest
-from sag.joint import check_groups
+from sag.joint import used_fit
 from sag.outline import MachineOutline, RawFigure, RawPart, RawUnit
 from sag.quantities import QuantityError, parse_quantity, parse_range
 from sag.schema import COMPILER, MOST_PROCESSORS, PARTS, RESERVED, Key, Keys, keys_of, plain_word
@@ -42,8 +42,7 @@ def build_system(outline: MachineOutline) -> System:
             findings.add("M104", f"the key '{name}' is missing", outline.place)
     _refuse_twice("role", ((role, raw.place) for role, raw in _roles(outline.root)), findings)
     compiler = _known(outline.compiler, COMPILER, "'compiler'", outline, findings)[0]
-    if outline.fit is not None:
-        check_groups(outline.fit, _groups(root), findings)
+    fit = None if outline.fit is None else used_fit(outline.fit, _groups(root), outline.place.file, findings)
     findings.raise_any()
     return System(
         name=outline.words["name"].text,
@@ -54,7 +53,7 @@ def build_system(outline: MachineOutline) -> System:
         sources=MappingProxyType({key: text.text for key, text in outline.sources.items()}),
         notes=outline.notes,
         compiler=MappingProxyType(compiler),
-        fit=outline.fit,
+        fit=fit,
         file=outline.place.file,
     )
 

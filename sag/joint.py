@@ -68,16 +68,23 @@ def joint_fit(node: Node | None, findings: Findings) -> JointFit | None:
         return None
     value = _number(error) if isinstance(error, Scalar) else None
     if value is None or not 0 <= value < 1:
-        findings.add("M107", "'fit.error' must be a share from 0 to below 1", node.place)
+        place = node.place if error is None else error.place
+        findings.add("M107", "'fit.error' must be a share from 0 to below 1", place)
         return None
     return JointFit(groups=groups, covariance=matrix, error=value, place=node.place)
 
 
-def check_groups(fit: JointFit, known: Collection[str], findings: Findings) -> None:
-    """Note groups that no figure belongs to."""
-    for each in fit.groups:
-        if each not in known:
+def used_fit(fit: JointFit, known: Collection[str], file: str, findings: Findings) -> JointFit | None:
+    """The fit without groups that no figure belongs to any more; where `file` itself says it, they are noted."""
+    lacking = [each for each in fit.groups if each not in known]
+    if fit.place.file == file:
+        for each in lacking:
             findings.add("M107", f"no figure has the group '{each}' of 'fit'", fit.place, nearest(each, known))
+    kept = [at for at, each in enumerate(fit.groups) if each in known]
+    if not kept:
+        return None
+    groups = tuple(fit.groups[at] for at in kept)
+    return JointFit(groups=groups, covariance=fit.covariance[np.ix_(kept, kept)], error=fit.error, place=fit.place)
 
 
 def _words(node: Node | None) -> tuple[str, ...] | None:
@@ -102,8 +109,9 @@ def _rows(node: Node | None) -> list[list[float]] | None:
 
 
 def _number(of: Scalar) -> float | None:
+    text = of.text.strip()
     try:
-        value = float(of.text)
+        value = float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
     except ValueError:
         return None
     return value if np.isfinite(value) and abs(value) < 1e6 else None

@@ -9,7 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, refuse_without_effect, request_of
-from esp.errors import UsageError
+from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp fit --help` need not wait for
     from esp.fit.fitting import FittedMachine
@@ -82,8 +82,9 @@ def execute(options: argparse.Namespace) -> int:
     source = source_of(options.program, options) if options.program else None
     system = load_machine(options.system)
     with ProgressLine(console) as shown:
-        progress = shown.counted if shown else None
+        progress = shown.runs if shown else None
         found = fitted(runs, source, system, request_of(options, None), forecasts, progress)
+    console.warn(found.warnings, source.program.lines if source else ())
     if options.write is not None:
         _write(found, options)
     if options.json:
@@ -110,7 +111,9 @@ def forecast(text: str) -> "MeasuredRun":
         if found is None:
             hint = "Write for example n=2048,procs=64."
             raise UsageError(f"{each.strip()!r} is not NAME=NUMBER.", where="--predict", hint=hint)
-        values[found[1]] = int(found[2])
+        if found[1].lower() in values:
+            raise UsageError(f"{found[1]} is given twice.", where="--predict", hint="Write each name once.")
+        values[found[1].lower()] = int(found[2])
     return forecast_run(values, "--predict")
 
 
@@ -118,17 +121,31 @@ def _write(found: "FittedMachine", options: argparse.Namespace) -> None:
     """Write the machine file."""
     from esp.locate import find_system, systems_dir
     from esp.output.fit_machine import machine_yaml
+    from esp.output.fit_runs import LARGE
     from esp.writing import write_whole
 
     target = Path(options.write)
     path = find_system(options.system)
-    if target.exists() and target.samefile(path):
+    bundled = path.parent == systems_dir()
+    if target.stem == options.system if bundled else target.exists() and target.samefile(path):
         hint = "Write another file, which extends this one."
         raise UsageError("this is the machine that is fitted.", where="--write", hint=hint)
-    extends = options.system if path.parent == systems_dir() else os.path.relpath(path, target.parent)
-    words = [options.table, *([options.program] if options.program else []), "--system", options.system]
-    command = f"esp fit {' '.join(map(quote, words))} --write {quote(options.write)}"
+    if found.factors.error * found.factors.widening > LARGE:
+        hint = "Look at the table, or leave out --write."
+        raise PredictionError("the fit does not explain the runs: no machine is written.", where="--write", hint=hint)
+    extends = options.system if bundled else os.path.relpath(path, target.parent)
+    command = f"{_again(options)} --write {quote(options.write)}"
     write_whole(target, machine_yaml(found, extends=extends, name=target.stem, command=command))
+
+
+def _again(options: argparse.Namespace) -> str:
+    """The command with all options that decide what is fitted."""
+    from esp.cli.again import command
+
+    program = options.program
+    options = argparse.Namespace(**{**vars(options), "program": program or options.table})
+    words = command("fit", options)
+    return words.replace("esp fit ", f"esp fit {quote(options.table)} ", 1) if program else words
 
 
 def _next(options: argparse.Namespace, found: "FittedMachine") -> str:
@@ -143,10 +160,5 @@ def _next(options: argparse.Namespace, found: "FittedMachine") -> str:
     if options.write is not None:
         following = f"esp run {quote(program)} --system {quote(options.write)} --procs {found.runs[-1].run.processors}"
         return following + (" --io off" if options.io == "off" else "")
-    words = ["esp fit", quote(options.table), *([quote(options.program)] if options.program else [])]
-    words += [f"--system {quote(options.system)}"] if options.system != "ipsc860" else []
-    words += ["--timed"] if options.timed else []
-    words += ["--io off"] if options.io == "off" else []
-    words += [f"--opt {quote(each)}" for each in options.opt]
     stem = Path(options.system).stem if options.system.endswith((".yaml", ".yml")) else ""
-    return f"{' '.join(words)} --write {f'{stem}-fitted' if stem else 'mine'}.yaml"
+    return f"{_again(options)} --write {f'{stem}-fitted' if stem else 'mine'}.yaml"

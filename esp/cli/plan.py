@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, procs_of, request_of
@@ -62,10 +61,11 @@ def execute(options: argparse.Namespace) -> int:
 
     source, system = source_of(options.program, options), load_machine(options.system)
     with ProgressLine(console) as shown:
-        progress = shown.counted if shown else None
+        progress = shown.runs if shown else None
         many = min(int(options.runs), len(sizes) * len(procs))
         request = request_of(options, procs[0])
         found = planned(source, system, request, sizes, procs, many, size=options.size, progress=progress)
+    console.warn(found.warnings, source.program.lines)
     if options.json:
         console.deliver(text_of(output.plan_json(found)))
     elif options.csv:
@@ -101,8 +101,9 @@ def _next(options: argparse.Namespace, found: "RunPlan") -> str:
     """The command worth typing next: the table to fill in."""
     if options.program == "-":
         return ""
-    words = ["esp plan", quote(options.program), "--sizes", options.sizes, "--procs", options.procs]
-    words += ["--size", found.parameter] if found.parameter != "n" else []
-    words += ["--runs", options.runs] if options.runs != "20" else []
-    words += ["--system", quote(options.system)] if options.system != "ipsc860" else []
-    return f"{' '.join(words)} --csv -o runs.csv"
+    from esp.cli.again import command
+
+    words = command("plan", options) + f" --sizes {options.sizes}"
+    words += f" --size {found.parameter}" if found.parameter != "n" else ""
+    words += f" --runs {options.runs}" if options.runs != "20" else ""
+    return f"{words} --csv -o runs.csv"

@@ -82,6 +82,11 @@ class ProgressLine:
         if self._is_time():
             self._write(f"counted at {done:,} of {total:,} sizes, now {following}, {self._spent(done / max(1, total))}")
 
+    def runs(self, done: int, total: int, following: str) -> None:
+        """Show how many runs are predicted in this round of a fit."""
+        if self._is_time():
+            self._write(f"predicted {done} of {total} runs, now {following}, {self._spent(done / max(1, total))}")
+
     def executions(self, done: int, total: int, following: str) -> None:
         """So many of the executions are done, and which one is next."""
         if self._is_time():

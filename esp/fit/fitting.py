@@ -194,6 +194,7 @@ def fitted(
         forecasts=_forecasts(subject, forecasts, found, quantile),
         factors=found,
         quantile=quantile,
+        warnings=tuple(walks.warnings),
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from aag.diagnostics import Diagnostic
 from esp import api
 from esp.errors import UsageError
 from esp.fit.quantities import NODE, kind_of, quantities_of
@@ -25,6 +26,8 @@ Floats = NDArray[np.float64]
 
 ERROR = 0.03
 """Standard deviation of the relative error of a run that is assumed."""
+LEAST = 3
+"""Runs that a fit needs."""
 MOST = 2_000
 """Runs among which is chosen."""
 _EXCHANGES = 50
@@ -52,6 +55,7 @@ class RunPlan(Struct, frozen=True, kw_only=True, eq=False):
     """Quantity -> the factor by which it may be larger or smaller, with 95 %, after these runs."""
     systematic: tuple[tuple[str, float], ...]
     """The same of as many evenly spaced runs of the list of candidates."""
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 def planned(
@@ -87,13 +91,17 @@ def planned(
     candidates = [
         MeasuredRun(program="", processors=p, values={name: n}, time_s=0.0, line=0) for n, p in product(sizes, procs)
     ]
+    if len(candidates) < LEAST:
+        hint = "Give several sizes and numbers of processors."
+        raise UsageError(f"{len(candidates)} runs say too little about a machine.", where="--sizes", hint=hint)
     if not budget <= len(candidates) <= MOST:
         told = f"{budget:,} of {len(candidates):,} runs cannot be chosen."
         hint = f"Give as many sizes and processors as make {budget:,} to {MOST:,} runs."
         raise UsageError(told, where="--runs", hint=hint)
     quantities = quantities_of(system)
     subject = FitSubject(sources={"": source}, system=system, request=request, quantities=quantities)
-    logs, slopes = RunWalks(subject, candidates, progress)(np.zeros(len(quantities)))
+    walks = RunWalks(subject, candidates, progress)
+    logs, slopes = walks(np.zeros(len(quantities)))
     prior = prior_of(["node" if kind_of(each) in NODE else "network" for each in quantities])
     chosen = sorted(chosen_runs(slopes / ERROR, prior, budget))
     spaced = sorted({round(each) for each in np.linspace(0, len(candidates) - 1, budget)})
@@ -108,6 +116,7 @@ def planned(
         among=len(candidates),
         known=_known(slopes[chosen] / ERROR, prior, names),
         systematic=_known(slopes[spaced] / ERROR, prior, names),
+        warnings=tuple(walks.warnings),
     )
 
 

@@ -1,6 +1,7 @@
 """Tables of measured runs: CSV, one row for each run (docs/fit_runs.md)."""
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,11 +13,14 @@ from sag.quantities import QuantityError, parse_quantity
 
 FORM = "Write for example `procs,n,time [s]` and below it `4,256,1.24`."
 
-_ALIASES = {
-    **dict.fromkeys(("p", "nprocs", "np", "processors", "nodes"), "procs"),
-    **dict.fromkeys(("seconds", "time s", "time_s", "elapsed"), "time"),
-    "file": "program",
+_ALIASES = {**dict.fromkeys(("p", "nprocs", "np", "processors", "nodes"), "procs"), "file": "program"}
+_UNITS = {
+    **{f"time{mark}{unit}": unit for mark in "_ /" for unit in ("s", "ms", "us", "ns")},
+    "seconds": "s",
+    "elapsed": "s",
 }
+"""Columns of times whose names have the unit."""
+_WHOLE = re.compile(r"-?\d{1,15}")
 _MOST_BYTES = 10_000_000
 
 
@@ -88,13 +92,13 @@ def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:
         if found is None:
             raise UnreadableFileError(f"column {number} has no name.", where=where, hint=FORM)
         plain = found.group(1).lower().replace("-", " ")
-        name = _ALIASES.get(plain, plain)
+        name = "time" if plain in _UNITS else _ALIASES.get(plain, plain)
         if not name.replace("_", "").isalnum():
             # The heading itself is not shown: perhaps this is another file than a table.
             raise UnreadableFileError(
                 f"column {number} is neither time, procs, program nor a PARAMETER.", where=where, hint=FORM
             )
-        columns.append((name, found.group(2) or ""))
+        columns.append((name, found.group(2) or _UNITS.get(plain, "")))
     names = [name for name, _ in columns]
     for name in ("time", "procs"):
         if names.count(name) != 1:
@@ -115,7 +119,7 @@ def _run(cells: Sequence[str], columns: Sequence[tuple[str, str]], line: int, wh
             time_s = _time(cell, unit, where)
         elif not cell and name != "procs":
             continue  # a PARAMETER that another program of the table has
-        elif not cell.lstrip("-").isdecimal() or (name == "procs" and int(cell) < 1):
+        elif _WHOLE.fullmatch(cell) is None or (name == "procs" and int(cell) < 1):
             raise UnreadableFileError(f"{name} is not a whole number.", where=where, hint=FORM)
         elif name == "procs":
             procs = int(cell)

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from aag.diagnostics import SourceError
+from aag.diagnostics import Diagnostic, SourceError
 from esp import api
 from esp.errors import PredictionError, UsageError
 from esp.fit.runs import MeasuredRun
@@ -44,6 +44,7 @@ class RunWalks:
         self.subject, self.runs, self.progress = subject, runs, progress
         self._stages: dict[tuple[str, int, tuple[tuple[str, int], ...]], api.Stages] = {}
         self._made = 0
+        self.warnings: dict[Diagnostic, None] = {}
 
     def __call__(self, logs: Floats) -> tuple[Floats, Floats]:
         """(R,) logarithms of the predicted times with such logarithms of factors (G,), and their derivatives (R, G).
@@ -85,6 +86,7 @@ class RunWalks:
         scenario = structs.replace(request.scenario, sets=(*request.scenario.sets, *sets))
         asked = structs.replace(request, scenario=scenario)
         made = api.interpret_stages(self._stages[key], subject.system, asked)
+        self.warnings |= dict.fromkeys(made.warnings)
         return np.broadcast_to(time_of(made, run, timed=subject.request.timed), scenarios).copy()
 
 

@@ -159,7 +159,10 @@ def compilers(variants: Sequence[Variant]) -> str:
     if len({seconds(each.time_s) for each in variants}) < 2:
         return ""
     names = sorted({name for each in variants for name in (*each.on, *each.off)})
-    matter = [name for name in names if _matters(name, variants)] or names
+    matter = [name for name in names if _matters(name, variants)]
+    if not matter and len(names) > 1:
+        return f"; {listed(names)}, not known of the compiler, change it by less than the model error"
+    matter = matter or names
     shown: dict[tuple[str, ...], Variant] = {}
     for each in variants:
         shown.setdefault(tuple(name for name in each.on if name in matter), each)

@@ -70,6 +70,21 @@ def test_a_machine_without_a_fit_has_none():
     assert load_system(find_system("ipsc860"), folder=systems_dir()).fit is None
 
 
+def test_a_machine_that_replaces_a_group_keeps_the_others(tmp_path):
+    load(tmp_path)
+    path = tmp_path / "mine.yaml"
+    figure = "{value: 2 us, source: me, certainty: measured}"
+    units = f"{{cube: {{units: {{node: {{processor: {{r8: {{add: {figure}}}}}}}}}}}}}"
+    path.write_text(f"format: 1\nextends: ./fitted.yaml\nname: mine\nsources: {{me: me}}\nsystem: {{units: {units}}}\n")
+    found = load_system(path, folder=systems_dir()).fit
+    assert found.groups == ("two",)
+    assert found.covariance == pytest.approx(0.04)
+
+
+def test_an_error_in_percent(tmp_path):
+    assert load(tmp_path, **{"error: 0.05": "error: 5%"}).fit.error == 0.05
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -74,7 +74,35 @@ def test_the_machine_that_is_fitted_is_not_overwritten(esp, runs, tmp_path):
     code, _, err = esp(*words, "--system", str(path), "--write", str(path))
     assert code == 2
     assert "this is the machine that is fitted" in err
+    assert esp(*words, "--write", str(tmp_path / "ipsc860.yaml"))[0] == 2
+    assert not (tmp_path / "ipsc860.yaml").exists()
     assert path.read_text() == text
+
+
+def test_what_explains_nothing_is_not_written(esp, tmp_path):
+    table, path = tmp_path / "runs.csv", tmp_path / "mine.yaml"
+    table.write_text("procs,n,time [s]\n1,64,0.07\n1,64,.7\n1,64,7\n2,64,.05\n2,64,5\n4,64,.05\n")
+    code, _, err = esp("fit", str(table), "lfk03.hpf", "--write", str(path))
+    assert code == 1
+    assert "the fit does not explain the runs" in err
+    assert not path.exists()
+
+
+def test_warnings_of_the_program_are_shown(esp, tmp_path):
+    program, table = tmp_path / "p.f90", tmp_path / "runs.csv"
+    program.write_text(
+        "program p\ninteger, parameter :: n = 16\nreal a(n)\n!hpf$ distribute a(block)\ninteger :: i\n"
+        "do i = 1, n\na(i+1) = i\nend do\nprint *, sum(a)\nend\n"
+    )
+    table.write_text("procs,n,time [ms]\n1,16,5\n2,16,5.2\n4,16,5.3\n2,32,5.5\n")
+    assert "W211" in esp("fit", str(table), str(program))[2]
+    assert "W211" in esp("plan", str(program), "--sizes", "16,32", "--procs", "1,2")[2]
+
+
+def test_the_file_says_how_it_was_made(esp, runs, tmp_path):
+    path = tmp_path / "mine.yaml"
+    assert esp("fit", str(runs), "lfk03.hpf", "--io", "off", "--opt", "hoist=off", "--write", str(path))[0] == 0
+    assert "lfk03.hpf --io off --opt hoist=off --write" in path.read_text().splitlines()[0]
 
 
 def test_runs_of_a_fitted_machine_have_an_interval(esp, runs, tmp_path):
@@ -117,6 +145,7 @@ def test_the_template_has_no_times_yet(esp, tmp_path):
         (["--procs", "4"], "--procs has no effect"),
         (["--predict", "n=64"], "needs its processors"),
         (["--predict", "n=64,procs"], "is not NAME=NUMBER"),
+        (["--predict", "n=8,procs=4,procs=8"], "procs is given twice"),
         (["--predict", "n=x,procs=4"], "is not NAME=NUMBER"),
         (["--write", "mine.txt"], "a machine is a .yaml file"),
     ],

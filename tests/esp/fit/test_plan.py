@@ -58,7 +58,11 @@ def test_the_command(esp):
     code, out, err = esp(*words)
     assert (code, err) == (0, "")
     assert "5 runs of 15" in out
-    assert " ".join(out.rpartition("next")[2].split()) == f"esp {' '.join(words)} --csv -o runs.csv"
+    assert " ".join(out.rpartition("next")[2].split()) == (
+        "esp plan lfk03.hpf --procs 1,2,4 --sizes 100..1600 --runs 5 --csv -o runs.csv"
+    )
+    out = esp(*words, "--io", "off", "--distribute", "x=(CYCLIC)", "--timed")[1]
+    assert "--distribute 'x=(CYCLIC)' --io off --timed" in " ".join(out.split())
     lines = esp(*words, "--csv")[1].splitlines()
     assert lines[0] == "procs,n,time [s]"
     assert len(lines) == 6
@@ -72,6 +76,7 @@ def test_the_command(esp):
         (["--sizes", "8,x", "--procs", "1,2"], "'x' is not a size"),
         (["--sizes", "8,16", "--procs", "1,2", "--runs", "0"], "is not a number of runs"),
         (["--sizes", "8,16", "--procs", "1,2", "--size", "zz"], "zz is not a size"),
+        (["--sizes", "8", "--procs", "1,2"], "2 runs say too little"),
         (["--sizes", "1:9000:1", "--procs", "1,2"], "runs cannot be chosen"),
     ],
 )

@@ -36,6 +36,8 @@ def test_other_names_and_separators(separator, name):
         ("procs,time [s]\n1\n", "x:2", "1 cells, but 2 columns"),
         ("procs,time [s]\n0,1\n", "x:2", "procs is not a whole number"),
         ("procs,time [s]\n1.5,1\n", "x:2", "procs is not a whole number"),
+        ("procs,n,time [s]\n1,--5,1\n", "x:2", "n is not a whole number"),
+        (f"procs,n,time [s]\n1,{'9' * 5000},1\n", "x:2", "n is not a whole number"),
         ("procs,n,time [s]\n1,2.5,1\n", "x:2", "n is not a whole number"),
         ("procs,time [s]\n1,0\n", "x:2", "a run takes time"),
         ("procs,time [s]\n1,-3\n", "x:2", "a run takes time"),
@@ -57,3 +59,12 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\xd8")
     with pytest.raises(UnreadableFileError, match="UTF-8"):
         read_runs(tmp_path / "binary.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "time_s"), [("time_s", 3.0), ("seconds", 3.0), ("time/ms", 3e-3), ("time_us [s]", 3.0)]
+)
+def test_names_with_units(name, time_s):
+    """A unit in brackets wins."""
+    (found,) = parse_runs(f"procs,{name}\n1,3\n", "x")
+    assert found.time_s == pytest.approx(time_s)

@@ -19,7 +19,7 @@ def ways(times):
     [
         ((1.004, 2.0, 1.0, 2.001), "1.00 s with b=on, 2.00 s with b=off; a changes it by less than the model error"),
         ((1.0, 2.0, 3.0, 2.5), "1.00 s with a=on and b=on, 2.00 s with a=on and b=off, "),
-        ((1.0, 1.01, 1.01, 1.0), "1.00 s with a=on and b=on, 1.01 s with a=on and b=off, "),
+        ((1.0, 1.01, 1.01, 1.0), "; a and b, not known of the compiler, change it by less than the model error"),
         ((1.0, 1.0, 1.0, 1.0), ""),
     ],
 )
@@ -27,5 +27,5 @@ def test_what_changes_little_is_not_combined_with_the_rest(times, text):
     both, a, b, none = (frozenset(each) for each in ("ab", "a", "b", ""))
     said = compilers(ways(dict(zip((both, a, b, none), times, strict=True))))
     assert text in said
-    assert said == "" or said.startswith("; not known of the compiler: ")
+    assert said == "" or "not known of the compiler" in said
     assert bool(text) == bool(said)
