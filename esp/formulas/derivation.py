@@ -15,7 +15,7 @@ from esp.errors import UsageError
 from esp.formulas.formula import FormulaLine, TimeFormula
 from esp.formulas.paid import outside_of, terms_of
 from esp.formulas.thresholds import compares
-from esp.formulas.trials import Trials, trials_of
+from esp.formulas.trials import Trials, distributed_extents, trials_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
 from interpreter.counts import Prices
@@ -105,12 +105,16 @@ class _Maker(Struct, frozen=True):
         several = [layouts, *(trials.stages(each).node_program.layouts for each in sizes[1:])]
         places = places_of(trials.free, sizes, several)
         places = structs.replace(places, constants={**places.constants, trials.free: name(trials.free)})
+        extents = distributed_extents(layouts)
         largest = max((extent for each in layouts.arrays.values() for extent in each.grid.shape), default=1)
+        least = CELLS * largest + 2
+        if not trials.sizes_some(size, extents):  # a number of steps, say: from the given one on, however small
+            least = min(least, max(2, size))
         subject = Subject(
             graph=stages.graph,
             prices=lambda: Prices(trials.machine, lambda _: None),
             places=places,
-            facts=Facts(trials.free, CELLS * largest + 2, CELLS, places.blocks),
+            facts=Facts(trials.free, least, CELLS, places.blocks),
             procs=layouts.procs,
             count=trials.count,
             bounds=trials.bounds(),

@@ -21,7 +21,7 @@ from esp.formulas.formula import FormulaLine
 from esp.formulas.paid import outside_of, terms_of
 from esp.formulas.scaling_formula import MessageKey, ScalingFormula
 from esp.formulas.thresholds import compares
-from esp.formulas.trials import Trials, trials_of
+from esp.formulas.trials import Trials, distributed_extents, trials_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
 from interpreter.symbolic.across import ScaleNames, ScaleSample, across, names_for
@@ -188,9 +188,9 @@ class _Maker(Struct, frozen=True):
         return self.formula(found, names, (size, layouts.procs))
 
     def shared(self, trials: Trials, size: int, layouts: Layouts) -> bool:
-        """Whether the extent of some distributed dimension, if there is one, depends on the parameter of the trials."""
-        extents = _distributed(layouts)
-        return not extents or extents != _distributed(trials.stages(2 * size).node_program.layouts)
+        """Whether the extent of some distributed dimension, if there is one, grows with the parameter of the trials."""
+        extents = distributed_extents(layouts)
+        return not extents or trials.sizes_some(size, extents)
 
     def refuse(self, layouts: Layouts) -> NoReturn:
         """Say which parameters there are instead.
@@ -403,17 +403,6 @@ class _Solved(Struct, frozen=True):
 
 
 WORDS = ("first", "second", "middle", "last but one", "last")
-
-
-def _distributed(layouts: Layouts) -> dict[tuple[str, int], int]:
-    """The extents of all distributed dimensions."""
-    return {
-        (name, dim): extent
-        for name, each in layouts.arrays.items()
-        if each.is_distributed
-        for dim, extent in enumerate(each.extents)
-        if each.axis_of_dim(dim) is not None
-    }
 
 
 def _positions(extent: int) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from msgspec import Struct, structs
 
 from aag.diagnostics import SourceError
 from aag.ir.visitors import names_in
+from aag.mapping.layout import Layouts
 from esp import api
 from esp.errors import PredictionError, UsageError
 from esp.sources import Source
@@ -18,6 +19,9 @@ from interpreter.symbolic.sampled import CountSample
 from sag.machine import Machine
 from sag.scenario import export
 from sag.unit import System
+
+_FASTER = 3
+"""How many times larger an extent may be with twice the size, as it is to be counted at many sizes."""
 
 
 class Trials(Struct, frozen=True):
@@ -54,6 +58,11 @@ class Trials(Struct, frozen=True):
         units = self.source.program.units
         shapes = (each.shape for unit in units for each in unit.entities if each.shape is not None)
         return frozenset().union(*(names_in(bound.lower, bound.upper) for shape in shapes for bound in shape))
+
+    def sizes_some(self, size: int, extents: Mapping[tuple[str, int], int]) -> bool:
+        """Whether some of the extents of distributed dimensions at a size grow with it, and at most a little faster."""
+        larger = distributed_extents(self.stages(2 * size).node_program.layouts)
+        return any(each < larger.get(key, 0) <= _FASTER * each for key, each in extents.items())
 
     def at(self, size: int) -> api.Request:
         """The request at a size."""
@@ -108,3 +117,14 @@ def trials_of(source: Source, system: System, request: api.Request, free: str) -
     if request.scenario.has_lists:
         raise UsageError("a formula has one scenario.", hint="Give each change one value.")
     return Trials(source, system, request, free.lower(), export(system, api.scenario_of(request)))
+
+
+def distributed_extents(layouts: Layouts) -> dict[tuple[str, int], int]:
+    """The extents of all distributed dimensions."""
+    return {
+        (name, dim): extent
+        for name, each in layouts.arrays.items()
+        if each.is_distributed
+        for dim, extent in enumerate(each.extents)
+        if each.axis_of_dim(dim) is not None
+    }

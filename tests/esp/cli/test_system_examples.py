@@ -12,7 +12,9 @@ def _names(folder):
 def test_list_of_machines(esp):
     code, out, err = esp("system", "list")
     assert (code, err) == (0, "")
-    assert [row.split()[0] for row in out.splitlines()[1:]] == list(system_names())
+    table, note = out.split("\n\n")
+    assert [row.split()[0] for row in table.splitlines()[1:]] == list(system_names())
+    assert "ipsc860 is the machine without --system" in note
     assert max(map(len, out.splitlines())) <= 80
 
 

@@ -180,3 +180,33 @@ def test_what_can_be_free_is_named():
     with pytest.raises(esp.UsageError) as raised:
         esp.formula(PLATE, procs=4)
     assert "free nx" in str(raised.value)
+
+
+STEPS = """program p
+ integer, parameter :: steps = 4, nx = 24, ny = 16
+ real(8) :: a(nx, ny), b(nx, ny)
+ integer :: t, i, j
+!hpf$ distribute (block, block) :: a, b
+ a = 1.0
+ b = 0.0
+ do t = 1, steps
+   forall (i = 2:nx-1, j = 2:ny-1) b(i,j) = a(i-1,j) + a(i+1,j) + a(i,j-1) + a(i,j+1)
+   a = b
+ end do
+ print *, sum(a)
+end
+"""
+
+
+def test_a_number_of_steps_is_free_from_the_given_one_on():
+    """It sizes no distributed dimension, so that no processor lacks cells where it is small."""
+    found = esp.formula(STEPS, procs=4, free="steps")
+    assert found.size == found.given == 4
+    for steps in (4, 5, 9, 33):
+        expected = counted(STEPS, 4, steps=steps)
+        for term in found.terms:
+            counts = [float(each.value({"steps": steps})) for each in term.counts]
+            assert counts == pytest.approx(expected[term.figure, term.paid])
+        assert {(each.figure, each.paid) for each in found.terms} == {
+            key for key, each in expected.items() if any(each)
+        }

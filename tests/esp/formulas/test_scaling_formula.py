@@ -222,3 +222,7 @@ def test_a_size_of_no_distributed_dimension_is_refused_with_those_that_are():
             esp.scaling_formula(text, procs=4, free=free)
         assert "free ny,procs" in str(raised.value)
     assert esp.scaling_formula(text, procs=4, free="ny").time
+    doubled = text.replace("real :: a(nx, ny)", "real :: a(nx, 4**k)")
+    with pytest.raises(esp.UsageError, match="no distributed dimension depends on ny") as raised:
+        esp.scaling_formula(doubled, procs=4, free="ny")
+    assert "free k" not in str(raised.value)
