@@ -6,7 +6,7 @@ from tests.end_to_end import fuzz
 from tests.end_to_end.cover import cover, kinds
 
 SEEDS = range(1000)
-LONG = (79, 193, 320, 410, 513, 555, 860, 1041)
+LONG = (79, 167, 193, 256, 305, 320, 410, 477, 513, 555, 662, 860, 1041)
 """Seeds of programs that take seconds."""
 QUICK = tuple(seed for seed in range(1500) if seed not in LONG)
 QUICK_SHARDS = 4

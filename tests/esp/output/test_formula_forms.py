@@ -111,22 +111,23 @@ def test_relaxed(formula, capsys):
     assert "//" not in out["relaxed"]
 
 
-def test_seconds_at_sizes(formula, expected, capsys):
-    words = ["formula", formula.prediction.file, "--procs", str(formula.prediction.processors)]
-    words += ["--at", ",".join(map(str, SIZES))]
+def test_seconds_at_sizes(capsys):
+    formula, sizes = esp.formula("lfk03.hpf", procs=4), [64, 255, 1000]
+    expected = formula.evaluate(n=sizes)
+    words = ["formula", "lfk03.hpf", "--procs", "4", "--at", "64,255,1000"]
     assert main([*words, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["at"]
-    assert [each["size"] for each in rows] == SIZES
+    assert [each["size"] for each in rows] == sizes
     assert [each["time_s"] for each in rows] == pytest.approx(expected)
     assert main([*words, "--csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[1] == f"{SIZES[0]},{rows[0]['time_s']!r}"
+    assert capsys.readouterr().out.splitlines()[1] == f"64,{rows[0]['time_s']!r}"
     assert main(words) == 0
     out = capsys.readouterr().out
     assert re.search(rf"^1,000 +{re.escape(seconds(rows[-1]['time_s']))}$", out, re.MULTILINE)
-    line = formula.lines[0]
+    line = formula.lines[-1]
     assert main([*words, "--line", str(line.line), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["at"]
-    assert [each["time_s"] for each in rows] == pytest.approx(line.time("n").evaluate(SIZES))
+    assert [each["time_s"] for each in rows] == pytest.approx(line.time("n").evaluate(sizes))
 
 
 @pytest.mark.parametrize(

@@ -47,13 +47,11 @@ UNKNOWN = (
 """Programs whose data decide their flow."""
 
 
-MORE = ((1, 0), (1, 1), (3, 1), (4, 0), (5, 0), (5, 1), (6, 0))
+MORE = ((1, 0), (1, 1), (3, 0), (3, 1), (4, 0), (5, 0), (5, 1), (6, 0))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("procs", "first"), [(2, 0), (3, 0), *(pytest.param(*each, marks=pytest.mark.truth) for each in MORE)]
-)
+@pytest.mark.parametrize(("procs", "first"), [(2, 0), *(pytest.param(*each, marks=pytest.mark.truth) for each in MORE)])
 def test_programs(procs, first, native, system):
     names = [*(NAMES[first::2] if procs % 2 else KERNELS), *(["functions"] if procs != 5 else [])]
     read = [read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf") for name in names]
