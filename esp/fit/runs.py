@@ -1,14 +1,13 @@
 """Tables of measured runs: CSV, one row for each run (docs/fit_runs.md)."""
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
-from esp.errors import UnreadableFileError, reason
-from esp.fit.table import HEADING
+from esp.errors import UnreadableFileError
+from esp.fit.tables import HEADING, refuse_empty, rows_of, text_of
 from sag.quantities import QuantityError, parse_quantity
 
 FORM = "Write for example `procs,n,time [s]` and below it `4,256,1.24`."
@@ -21,7 +20,6 @@ _UNITS = {
 }
 """Columns of times whose names have the unit."""
 _WHOLE = re.compile(r"-?\d{1,15}")
-_MOST_BYTES = 10_000_000
 
 
 class MeasuredRun(Struct, frozen=True, kw_only=True):
@@ -46,16 +44,7 @@ def read_runs(file: str | Path) -> tuple[MeasuredRun, ...]:
     Raises:
         UnreadableFileError: it cannot be read, or is not as docs/fit_runs.md says; with the line.
     """
-    path = Path(file)
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UnreadableFileError("this is too large for a table of runs.", where=str(file))
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UnreadableFileError(f"cannot be read: {reason(error)}.", where=str(file)) from None
-    except UnicodeDecodeError:
-        raise UnreadableFileError("this is not text in UTF-8.", where=str(file)) from None
-    return parse_runs(text, str(file))
+    return parse_runs(text_of(file, "table of runs"), str(file))
 
 
 def parse_runs(text: str, name: str) -> tuple[MeasuredRun, ...]:
@@ -64,24 +53,10 @@ def parse_runs(text: str, name: str) -> tuple[MeasuredRun, ...]:
     Raises:
         UnreadableFileError: see `read_runs`.
     """
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
-    if not lines:
-        raise UnreadableFileError("found no table.", where=name, hint=FORM)
-    number, heading = lines[0]
-    separator = max(",;\t", key=heading.count)
-    columns = _columns(_cells(heading, separator), f"{name}:{number}")
-    found = [_run(_cells(line, separator), columns, number, f"{name}:{number}") for number, line in lines[1:]]
-    if not found:
-        raise UnreadableFileError("the table has a heading, but no rows.", where=name, hint=FORM)
-    return tuple(found)
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+    (where, names), rows = rows_of(text, name, FORM)
+    columns = _columns(names, where)
+    refuse_empty(rows, name, FORM)
+    return tuple(_run(cells, columns, int(where.rpartition(":")[2]), where) for where, cells in rows)
 
 
 def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:

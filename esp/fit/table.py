@@ -1,7 +1,5 @@
 """Ping-pong tables: CSV with units, one row for each measured message (docs/fit.md)."""
 
-import csv
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +7,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from esp.errors import UnreadableFileError, reason
+from esp.errors import UnreadableFileError
+from esp.fit.tables import HEADING, refuse_empty, rows_of, text_of
 from sag.quantities import QuantityError, parse_quantity
 
 Floats = NDArray[np.float64]
@@ -26,11 +25,6 @@ _ALIASES = {
     "roundtrip": "round trip",
     "rtt": "round trip",
 }
-
-_SEPARATORS = ",;\t"
-_MOST_BYTES = 10_000_000
-HEADING = re.compile(r"\s*([^\[\]()]+?)\s*(?:[\[(]\s*([^\[\]()]+?)\s*[\])])?\s*")
-"""A column: its name, and its unit in brackets."""
 
 _FORM = "Write for example `size [B],hops,time [us]` and below it `1024,1,577`."
 
@@ -61,16 +55,7 @@ def read_table(file: str | Path) -> PingPong:
     Raises:
         UnreadableFileError: it cannot be read, or is not as docs/fit.md says; with the line.
     """
-    path = Path(file)
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UnreadableFileError("this is too large for a ping-pong table.", where=str(file))
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UnreadableFileError(f"cannot be read: {reason(error)}.", where=str(file)) from None
-    except UnicodeDecodeError:
-        raise UnreadableFileError("this is not text in UTF-8.", where=str(file)) from None
-    return parse_table(text, str(file))
+    return parse_table(text_of(file, "ping-pong table"), str(file))
 
 
 def parse_table(text: str, name: str) -> PingPong:
@@ -79,37 +64,19 @@ def parse_table(text: str, name: str) -> PingPong:
     Raises:
         UnreadableFileError: see `read_table`.
     """
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
-    if not lines:
-        raise UnreadableFileError("found no table.", where=name, hint=_FORM)
-    number, heading = lines[0]
-    separator = max(_SEPARATORS, key=heading.count)
-    columns = _columns(_cells(heading, separator), f"{name}:{number}")
+    (where, names), rows = rows_of(text, name, _FORM)
+    columns = _columns(names, where)
+    refuse_empty(rows, name, _FORM)
     values: dict[tuple[float, float], list[float]] = {}
-    for number, line in lines[1:]:
-        size_bytes, hops, time_s = _row(_cells(line, separator), columns, f"{name}:{number}")
+    for where, cells in rows:
+        size_bytes, hops, time_s = _row(cells, columns, where)
         values.setdefault((size_bytes, hops), []).append(time_s)
-    if not values:
-        raise UnreadableFileError("the table has a heading, but no rows.", where=name, hint=_FORM)
     # The median, as an operating system that interferes makes some times far too long and none too short.
     points = np.array([(*key, float(np.median(times))) for key, times in sorted(values.items())])
     has_hops = any(column == "hops" for column, _ in columns)
     return PingPong(
-        name=name,
-        rows=len(lines) - 1,
-        size_bytes=points[:, 0],
-        hops=points[:, 1],
-        time_s=points[:, 2],
-        has_hops=has_hops,
+        name=name, rows=len(rows), size_bytes=points[:, 0], hops=points[:, 1], time_s=points[:, 2], has_hops=has_hops
     )
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
 
 
 def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:
