@@ -101,6 +101,8 @@ def _flattened(system: System, wanted: Scenario) -> Machine:
     scenarios = _scenarios(wanted)
     values = MachineValues(system, wanted.sets)
     notes = [*system.notes, *values.notes()]
+    if system.fit is not None:
+        notes.append(f"{system.title}: runs differ from their fitted times by {100 * system.fit.error:.2g}%")
     memory = values.part("node", "memory")
     return Machine(
         name=system.name,

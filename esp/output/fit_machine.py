@@ -30,7 +30,6 @@ def machine_yaml(found: FittedMachine, *, extends: str, name: str, command: str)
         "extends": extends,
         "name": name,
         "title": f"{(found.system.title or found.system.name).partition(', fitted to ')[0]}, fitted to {runs}",
-        "notes": [f"fitted to {runs}, within {percent(factors.error)}; all other parameters are those of {extends}"],
         "sources": {SOURCE: f"{runs}, esp fit; standard deviation of a run {percent(factors.error)}"},
         "fit": {
             "groups": [_group(each.name) for each in found.quantities],

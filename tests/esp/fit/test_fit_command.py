@@ -61,6 +61,8 @@ def test_the_machine_that_is_written(esp, runs, tmp_path):
     again = tmp_path / "again.yaml"
     assert esp("fit", str(runs), "lfk03.hpf", "--io", "off", "--system", str(path), "--write", str(again))[0] == 0
     assert "extends: 'mine.yaml'" in again.read_text()
+    out = " ".join(esp("run", "lfk03.hpf", "--system", str(again), "--procs", "2", "--io", "off")[1].split())
+    assert out.count("fitted to 12 runs of lfk03.hpf: runs differ from their fitted times by") == 1
     assert esp("system", "check", str(again))[0] == 0
 
 
