@@ -540,9 +540,8 @@ def run(given: Case, limit_s: float | None = None) -> Outcome:
     processors or so: a loop that has to be walked then works on vectors of a million.
     """
     if limit_s is None:
-        limit_s = (LIMIT_S + STATEMENT_S * given.text.count("\n")) * (
-            12 if any("1048576" in word for word in given.words) else 1
-        )
+        limit_s = LIMIT_S + STATEMENT_S * given.text.count("\n")
+        limit_s *= 12 if any("1048576" in word for word in given.words) or MANY.search(given.text) else 1
     with tempfile.TemporaryDirectory() as folder:
         words = list(given.words)
         if given.machine:
