@@ -121,7 +121,7 @@ def _write(found: "FittedMachine", options: argparse.Namespace) -> None:
     """Write the machine file."""
     from esp.locate import find_system, systems_dir
     from esp.output.fit_machine import machine_yaml
-    from esp.output.fit_runs import LARGE
+    from esp.output.fit_runs import is_poor
     from esp.writing import write_whole
 
     target = Path(options.write)
@@ -130,7 +130,7 @@ def _write(found: "FittedMachine", options: argparse.Namespace) -> None:
     if target.stem == options.system if bundled else target.exists() and target.samefile(path):
         hint = "Write another file, which extends this one."
         raise UsageError("this is the machine that is fitted.", where="--write", hint=hint)
-    if found.factors.error * found.factors.widening > LARGE:
+    if is_poor(found):
         hint = "Look at the table, or leave out --write."
         raise PredictionError("the fit does not explain the runs: no machine is written.", where="--write", hint=hint)
     extends = options.system if bundled else os.path.relpath(path, target.parent)

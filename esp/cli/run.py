@@ -109,8 +109,8 @@ def execute(options: argparse.Namespace) -> int:
     from esp.cli.reading import asked_of
 
     numbers = procs or (None,)
-    interval = _interval_wanted(options, several=len(numbers) > 1)
     source, system, request = asked_of(options, numbers[0])
+    interval = _interval_wanted(options, several=len(numbers) > 1, fitted=system.fit is not None)
     asked = request
     if options.trace is not None:
         request = _trace(source, system, request, options.trace, console)
@@ -154,26 +154,29 @@ def _predicted(
 
     from esp import api
     from esp.cli.progress import ProgressLine
-    from esp.explore.interval import cheap, interval_of, own_walk, possible
+    from esp.explore.interval import interval_of, own_walk
 
     with ProgressLine(console) as watch:
         stages = api.lower_source(source, system, request)
         made = api.interpret_stages(stages, system, request, watch=watch)
-        if not (interval(made) or (interval is cheap and system.fit is not None and possible(made))):
+        if not interval(made):
             return made
         walk = own_walk(stages, system, request, watch, made=made)
         return replace(made, interval=interval_of(source, system, request, walk, watch))
 
 
-def _interval_wanted(options: argparse.Namespace, *, several: bool) -> "Callable[[Prediction], bool]":
-    """Whether the interval of a prediction is wanted: with --interval, and for output that shows it if it is cheap."""
+def _interval_wanted(options: argparse.Namespace, *, several: bool, fitted: bool) -> "Callable[[Prediction], bool]":
+    """Whether the interval of a prediction is wanted: with --interval, and for output that shows it if it is cheap or
+    the machine is `fitted` to runs."""
     from esp.explore.interval import cheap, possible
 
     if options.interval:
         return possible
     name = form_of(options)
     apart = name == "text" and any(vars(options)[each] for each in VIEWS)  # a view has no place for it
-    return cheap if FORMS[name].interval and not (several or options.unroll or apart) else lambda _: False
+    if not FORMS[name].interval or several or options.unroll or apart:
+        return lambda _: False
+    return possible if fitted else cheap
 
 
 def _trace(source: "Source", system: "System", request: "Request", file: str, console: "Console") -> "Request":

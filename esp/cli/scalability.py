@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("other views")
     views = "fixed-size, fixed-time and memory-bounded speedup and isoefficiency, against one processor"
     group.add_argument("--speedups", action="store_true", help=views)
-    group.add_argument("--efficiency", metavar="SHARE", help="that of the isoefficiency (default: 50%%)")
+    group.add_argument("--efficiency", metavar="SHARE", help="the efficiency to keep (default: 50%%)")
     add_timed(parser)
     add_forms(parser, "docs/json_other.md")
     add_output(parser)

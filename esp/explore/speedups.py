@@ -75,7 +75,7 @@ class Speedups(Struct, frozen=True, kw_only=True):
     memory_bytes: int
     """What one processor holds with it."""
     efficiency: float
-    """That of the isoefficiency."""
+    """The efficiency to keep (isoefficiency)."""
     work: str
     """Whose flops are the work."""
     most: int
@@ -102,7 +102,7 @@ def speedups_of(
         system: the machine.
         request: what is asked for; one scenario.
         procs: numbers of processors, ascending.
-        efficiency: that of the isoefficiency, between 0 and 1.
+        efficiency: the efficiency to keep, between 0 and 1.
         size: the PARAMETER to vary (default: the one that sizes the distributed arrays).
         work: the flops of the best sequential program, such as ``"2*n**3"``; default: those of this program on one
             processor.

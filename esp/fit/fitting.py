@@ -82,8 +82,6 @@ class FittedMachine(Printed, Struct, frozen=True, kw_only=True, eq=False):
     runs: tuple[FittedRun, ...]
     forecasts: tuple[RunForecast, ...]
     factors: Factors
-    quantile: float
-    """Of Student's distribution: half the width of a 95 % interval in standard deviations."""
     warnings: tuple[Any, ...] = ()
 
     @property
@@ -193,7 +191,6 @@ def fitted(
         runs=tuple(_run(at, each, described, found) for at, each in enumerate(runs)),
         forecasts=_forecasts(subject, forecasts, found, quantile),
         factors=found,
-        quantile=quantile,
         warnings=tuple(walks.warnings),
     )
 

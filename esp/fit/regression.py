@@ -1,6 +1,6 @@
 """Factors of a machine's quantities from measured times: regression with honest intervals.
 
-The logarithm of a measured time is that of the predicted one plus an error of standard deviation s, so that relative
+The logarithm of a measured time is the logarithm of the predicted one plus an error of standard deviation s: relative
 errors count (weighted least squares, M. Clement, chapter 5). The prediction is not linear in the factors: processors
 wait for the last, and overlap takes maxima. So it is linearised at the latest factors until they stay (Gauss and
 Newton). The logarithms of the factors have a normal prior around 0, the machine as it was described: quantities of the
@@ -87,10 +87,9 @@ class Factors(Struct, frozen=True, kw_only=True, eq=False):
         ]
         return float(np.sqrt(max([1.0, *means])))
 
-    def deviation(self, slopes: Floats, *, of_run: bool = True) -> Floats:
+    def deviation(self, slopes: Floats) -> Floats:
         """(N,) standard deviations of logarithms of times with derivatives (N, G): of a run, or of the mean of many."""
-        inherent = self.error**2 if of_run else 0.0
-        variance = np.einsum("ng,gh,nh->n", slopes, self.covariance, slopes) + inherent
+        variance = np.einsum("ng,gh,nh->n", slopes, self.covariance, slopes) + self.error**2
         return np.asarray(self.widening * np.sqrt(variance))
 
     @property

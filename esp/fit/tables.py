@@ -38,7 +38,7 @@ def rows_of(text: str, name: str, form: str) -> tuple[Row, list[Row]]:
     such a table is written.
 
     Raises:
-        UnreadableFileError: there is no table.
+        UnreadableFileError: the text has no table.
     """
     lines = [
         (number, line)

@@ -123,7 +123,7 @@ def time_of(made: Prediction, run: MeasuredRun, *, timed: bool) -> Floats:
     """The seconds of a run in each scenario.
 
     Raises:
-        PredictionError: there is no timed region.
+        PredictionError: the program has no timed region.
     """
     if not timed:
         return np.atleast_1d(np.asarray(made.time_s, dtype=np.float64))

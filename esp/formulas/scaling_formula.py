@@ -42,7 +42,7 @@ class ScalingFormula(Printed, Struct, frozen=True, kw_only=True):
         outside: What is not in the formula.
         limit: The largest size for which it holds, as the program compares the size with something; None: there is
             none.
-        messages: Bytes of the longest and the shortest message of each communication; None: there is no expression.
+        messages: Bytes of the longest and the shortest message of each communication; None: without an expression.
         bounds: The last sizes of the ranges of messages.
         ranges: The number of the range in which these messages are.
     """

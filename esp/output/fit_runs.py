@@ -51,6 +51,11 @@ def fit_text(found: FittedMachine, screen: Screen, next_: str = "") -> str:
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
 
+def is_poor(found: FittedMachine) -> bool:
+    """Whether the fit does not explain the runs."""
+    return found.factors.error * found.factors.widening > LARGE
+
+
 def doubts(found: FittedMachine) -> list[str]:
     """What looks as if the table were not of this program, this machine or these units."""
     said = []
@@ -59,7 +64,7 @@ def doubts(found: FittedMachine) -> list[str]:
         times = f"{significant(max(ratio, 1 / ratio))} times {'longer' if ratio > 1 else 'shorter'}"
         text = f"runs take {times} than on {found.system.name}: is the unit of the times right, and --system?"
         said.append(text)
-    if found.factors.error > LARGE:
+    if is_poor(found):
         text = "the fit does not explain the runs: is a column of the table missing, or other work in the runs?"
         said.append(text)
     same: dict[str, list[float]] = {}

@@ -86,7 +86,7 @@ def _equation(found: Scaling, rate: float, tol: float) -> str:
     if found.speed * rate >= 1:
         return "has no sizes: one processor alone is not faster than the speed to keep"
     if not any(each.predicted for each in found.runs):
-        return "has no sizes: there is no overhead, or work does not grow faster than it"
+        return "has no sizes: nothing is overhead, or work does not grow faster than it"
     text = f"a p T0/(1 - a tau): work for a speed a and an overhead T0, within {100 * tol:.3g}% of the speed"
     return text + (", - where it has no size" if not all(each.predicted for each in found.runs) else "")
 

@@ -1,5 +1,7 @@
 """`esp validate --against counts`: predictions beside programs that count what they do."""
 
+import random
+
 import pytest
 
 from esp import api
@@ -343,6 +345,39 @@ def test_packed_bytes_are_as_predicted(what, tmp_path):
         assert each.error == pytest.approx(0.0, abs=1e-3)
     packed = [row.counted for each in found.values() for row in each.operations if row.operation == "packed bytes"]
     assert any(packed)
+
+
+def lines_of_a_grid(seed):
+    """Rows and columns of matrices that all processors of a grid line need, with random extents, bounds and formats."""
+    chance = random.Random(seed)
+    n, m, k = (chance.randint(4, 9) for _ in range(3))
+    low = chance.randint(-2, 2)
+    formats = [", ".join(chance.choice(("block", "cyclic", "cyclic(2)")) for _ in range(2)) for _ in range(4)]
+    ends = f"{low}:{low + m - 1}"
+    mapped = "".join(f"!hpf$ distribute {name}({each})\n" for name, each in zip("abcd", formats, strict=True))
+    return f"""  real(8) :: a({n}, {ends}), b({ends}, {k}), c({n}, {k}), d({m}, {m})
+  integer :: i, j, l
+{mapped}  forall (i = 1:{n}, j = {ends}) a(i, j) = i + 10 * j
+  forall (i = {ends}, j = 1:{k}) b(i, j) = i - j
+  forall (i = 1:{m}, j = 1:{m}) d(i, j) = i + j
+  c = matmul(a, b)
+  do j = 1, {m}
+    do l = 1, {m}
+      do i = 1, {m}
+        d(i, j) = d(i, j) + d({"l, j" if chance.randrange(2) else "i, l"}) * 0.125d0
+      end do
+    end do
+  end do
+  print *, sum(c) + sum(d)
+"""
+
+
+@pytest.mark.parametrize("seed", [2, *(pytest.param(each, marks=pytest.mark.truth) for each in range(12) if each != 2)])
+def test_packed_bytes_of_lines_of_a_grid(seed, tmp_path):
+    source = api.read_source(HEAD + lines_of_a_grid(seed) + "end program\n")
+    found = run(source, api.load_machine("ipsc860"), tmp_path, (4, 6, 8)[seed % 3])
+    assert [each for each in found.other if each.operation == "packed bytes"] == []
+    assert (found.messages[0], found.bytes[0]) == (found.messages[1], found.bytes[1])
 
 
 FIVE_TO_ALL = """  integer, parameter :: n = 12
