@@ -136,15 +136,21 @@ def resolve_mapping(
 
 
 def _note_overridden(allowed: Settable | None, overrides: Overrides, scope: Scope, report: Report) -> None:
-    """Notes that a given value stands for what the program computes, wherever it decides a size."""
+    """Notes that a given value stands for what the program computes, wherever it decides a size or the flow."""
     for name, value in overrides.values.items():
         lines = () if allowed is None or name in overrides.computed else allowed.computed.get(name.lower(), ())
         if lines and (entity := scope.entities.get(name.lower())) is not None:
-            where = f"line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}"
-            told = (
-                f"{entity.shown} = {value} in all sizes, as given, although {where} assign{'s' * (len(lines) == 1)} it"
-            )
+            where = _lines(lines)
+            assign = f"assign{'s' * (len(lines) == 1)}"
+            told = f"{entity.shown} = {value} wherever it decides a size or the flow, although {where} {assign} it"
             report.add(OVERRIDDEN, told, entity.span)
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    """``line 5``, or ``lines 5, 6 and 7``."""
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    return f"lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def _is_overridden(name: str, overrides: Overrides) -> bool:

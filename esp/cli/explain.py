@@ -1,6 +1,7 @@
 """`esp explain`: explain the time of a source line."""
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,20 +77,29 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
+_SEVERAL = re.compile(r"(\d+)\s*(?:-|\.\.)\s*(\d+)")
+"""Several lines, where one is expected."""
+
+
 def program_and_line(program: str, line: str | None) -> tuple[str, int]:
     """``laplace.hpf:36``, or the two of them.
 
     Raises:
         UsageError: there is no line, or it is no number.
     """
-    if line is None:
-        name, colon, text = program.rpartition(":")
-        if colon and text and not text.isdecimal() and not Path(program).exists():
-            hint = f"Write {name}:12; `esp run {name} --lines 10-18` shows several lines."
-            raise UsageError(f"{text!r} is not a line.", where=program, hint=hint)
-        if not colon or not text.isdecimal():
-            raise UsageError("a line is missing.", where=program, hint=f"Write {program}:12, or {program} 12.")
-        return name, int(text)
-    if not line.isdecimal():
-        raise UsageError(f"{line!r} is not a line.", hint=f"Write {program}:12, or {program} 12.")
-    return program, int(line)
+    if line is not None:
+        if not line.isdecimal():
+            raise UsageError(f"{line!r} is not a line.", hint=_one_of(program, line))
+        return program, int(line)
+    name, colon, text = program.rpartition(":")
+    if colon and text and not text.isdecimal() and not Path(program).exists():
+        raise UsageError(f"{text!r} is not a line.", where=program, hint=_one_of(name, text))
+    if not colon or not text.isdecimal():
+        raise UsageError("a line is missing.", where=program, hint=f"Write {program}:12, or {program} 12.")
+    return name, int(text)
+
+
+def _one_of(program: str, text: str) -> str:
+    """What to write for one line, and for several, those of the text where it names some."""
+    first, last = found.groups() if (found := _SEVERAL.fullmatch(text)) else ("12", "18")
+    return f"Write {program}:{first}; `esp run {program} --lines {first}-{last}` shows several lines."

@@ -281,7 +281,8 @@ def test_names_that_the_compiler_makes_are_not_shown(esp, smooth):
     ("words", "message"),
     [
         (["laplace"], "laplace: a line is missing. Write laplace:12, or laplace 12."),
-        (["laplace", "x"], "'x' is not a line."),
+        (["laplace", "x"], "'x' is not a line. Write laplace:12; `esp run laplace --lines 12-18` shows several lines."),
+        (["laplace:30-38"], "Write laplace:30; `esp run laplace --lines 30-38` shows several lines."),
         (["laplace:4711"], "line 4711: laplace.hpf has lines 1 to 47."),
         (["laplace:36", "--procs", "1,2"], "--procs: esp explain takes one processor count."),
         (["nosuch:3"], "nosuch: file not found, and no bundled program has this name."),
