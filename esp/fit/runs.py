@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aag.wording import plural
 from esp.errors import UnreadableFileError
 from esp.fit.tables import HEADING, refuse_empty, rows_of, text_of
 from sag.quantities import QuantityError, parse_quantity
@@ -85,7 +86,11 @@ def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:
 
 def _run(cells: Sequence[str], columns: Sequence[tuple[str, str]], line: int, where: str) -> MeasuredRun:
     if len(cells) != len(columns):
-        raise UnreadableFileError(f"{len(cells)} cells, but {len(columns)} columns.", where=where, hint=FORM)
+        raise UnreadableFileError(
+            f"this row has {plural(len(cells), 'cell')}, and the heading {len(columns)}.",
+            where=where,
+            hint=f"A comma separates cells, and decimals follow a point. {FORM}",
+        )
     program, procs, time_s, values = "", 0, 0.0, {}
     for cell, (name, unit) in zip(cells, columns, strict=True):
         if name == "program":

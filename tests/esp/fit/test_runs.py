@@ -33,7 +33,7 @@ def test_other_names_and_separators(separator, name):
         ("n,time [s]\n1,2\n", "x:1", "one column procs"),
         ("procs,time [s],n,n\n1,2,3,4\n", "x:1", "the same name"),
         ("procs,time [s],a b\n1,2,3\n", "x:1", "column 3"),
-        ("procs,time [s]\n1\n", "x:2", "1 cells, but 2 columns"),
+        ("procs,time [s]\n1\n", "x:2", "this row has 1 cell, and the heading 2"),
         ("procs,time [s]\n0,1\n", "x:2", "procs is not a whole number"),
         ("procs,time [s]\n1.5,1\n", "x:2", "procs is not a whole number"),
         ("procs,n,time [s]\n1,--5,1\n", "x:2", "n is not a whole number"),
