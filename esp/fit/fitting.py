@@ -13,11 +13,11 @@ from aag.ir.units import Form
 from esp import api
 from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
-from esp.fit.quantities import NODE, kind_of, quantities_of
 from esp.fit.regression import Factors, factors_of, prior_of
 from esp.fit.runs import MeasuredRun, read_runs
 from esp.fit.student import half_width
 from esp.fit.walks import FitSubject, Progress, RunWalks
+from esp.quantities import NODE, kind_of, quantities_of
 from esp.request import requested
 from esp.shown import Printed
 from esp.sources import Name, Source, read_source

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from aag.diagnostics import Diagnostic
 from esp import api
 from esp.errors import UsageError
-from esp.fit.quantities import NODE, kind_of, quantities_of
 from esp.fit.regression import prior_of
 from esp.fit.runs import MeasuredRun
 from esp.fit.walks import FitSubject, Progress, RunWalks
+from esp.quantities import NODE, kind_of, quantities_of
 from esp.sources import Source
 from sag.unit import System
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from esp.fit.fitting import FittedMachine, FittedRun, RunForecast
-from esp.fit.quantities import ABOUT, kind_of
 from esp.fit.student import CONFIDENCE
 from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import listed, percent, plural, seconds, significant
 from esp.output.screen import Screen, paragraph, printable
+from esp.quantities import ABOUT, kind_of
 
 OUTLIER = 3.0
 """Standard deviations from which on a run is named as an outlier."""

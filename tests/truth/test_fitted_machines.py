@@ -11,8 +11,8 @@ import pytest
 
 from esp import api
 from esp.fit.fitting import fitted
-from esp.fit.quantities import kind_of, quantities_of
 from esp.fit.runs import MeasuredRun
+from esp.quantities import kind_of, quantities_of
 from esp.request import requested
 from esp.validate.counted import counted_program
 from sag.scenario import Scenario, export

@@ -7,10 +7,10 @@ import esp
 from esp import api
 from esp.explore.interval import interval_of
 from esp.fit.fitting import fit_runs, fitted, forecast_run
-from esp.fit.quantities import ABOUT, QUANTITIES, kind_of, quantities_of
 from esp.fit.runs import MeasuredRun
 from esp.locate import system_names
 from esp.output.fit_machine import machine_yaml
+from esp.quantities import ABOUT, QUANTITIES, kind_of, quantities_of
 from esp.request import requested
 
 HIDDEN = {"operations": 2.5, "loops": 1.5, "misses": 0.5, "copies": 1.2, "start-ups": 3.0, "bytes": 0.4}

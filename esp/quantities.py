@@ -1,7 +1,8 @@
-"""The quantities that a table of runs determines: groups of machine parameters that are scaled together.
+"""Groups of machine parameters on which a time depends.
 
 They follow the terms of M. Clement: operations, loops, cache misses, copies, start-ups, bytes and
-run-time software. A run says nothing of single parameters, such as an addition without its loads.
+run-time software. What a table of runs determines are factors of these: a run says nothing of single parameters, such
+as an addition without its loads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,13 @@ NETWORK = ("start-ups", "bytes", "software")
 QUANTITIES = (*NODE, *NETWORK)
 """What they are, in the order of tables; start-ups and bytes are followed by the name of a range of messages."""
 
+IO = "I/O"
+"""The quantity of all other times."""
+
+_ROLES = ("node", "network")
+_COMPONENTS = ("processor.", "memory.", "network.")
+_TIMES = ("time", "per_byte", "bandwidth")
+
 ABOUT: Mapping[str, str] = {
     "operations": "arithmetic, loads, indices, calls, guards",
     "loops": "loop.setup, loop.iteration",
@@ -22,6 +30,7 @@ ABOUT: Mapping[str, str] = {
     "start-ups": "start-ups, hops, receiving",
     "bytes": "time per byte of messages",
     "software": "stages of collectives",
+    IO: "input, output, host",
 }
 """Quantity -> what belongs to it."""
 
@@ -49,25 +58,27 @@ def quantity_of(role: str, key: str) -> str:
 
 
 def quantities_of(system: System) -> Mapping[str, Sequence[str]]:
-    """Quantity -> paths of its parameters, for those on which a prediction depends."""
-    keys = settable(system)
+    """Quantity -> paths of its parameters, for those on which a prediction depends, without input and output."""
     found: dict[str, list[str]] = {}
-    parameters = system.parameters()
-    for role in ("node", "network"):
-        unit = system.find(role)
-        if unit is None:
-            continue
-        prefix = f"{unit[0]}." if unit[0] else ""
-        for path, each in parameters.items():
-            if not path.startswith(prefix) or not isinstance(each, Figure) or each.value <= 0:
-                continue
-            key = path.removeprefix(prefix)
-            for component in ("processor.", "memory.", "network."):
-                key = key.removeprefix(component)
-            is_time = each.dimension in ("time", "per_byte")
-            if is_time and keys[path].swept and keys[path].exported and not key.startswith("io."):
-                name = quantity_of(role, key)
-                if name:
-                    found.setdefault(name, []).append(path)
+    for path, name in timed_parameters(system).items():
+        if name != IO:
+            found.setdefault(name, []).append(path)
     ordered = sorted(found, key=lambda name: QUANTITIES.index(kind_of(name)))
-    return {name: tuple(found[name]) for name in ordered if found[name]}
+    return {name: tuple(found[name]) for name in ordered}
+
+
+def timed_parameters(system: System) -> Mapping[str, str]:
+    """Paths of all parameters that are times, times per byte or rates, and on which a prediction depends -> their
+    quantity. If all of them become twice as slow, so does every program."""
+    keys = settable(system)
+    prefixes = {role: f"{unit[0]}." if unit[0] else "" for role in _ROLES if (unit := system.find(role)) is not None}
+    found: dict[str, str] = {}
+    for path, each in system.parameters().items():
+        is_time = isinstance(each, Figure) and each.value > 0 and each.dimension in _TIMES
+        if is_time and keys[path].swept and keys[path].exported:
+            role = next((role for role, prefix in prefixes.items() if path.startswith(prefix)), "")
+            key = path.removeprefix(prefixes.get(role, ""))
+            for component in _COMPONENTS:
+                key = key.removeprefix(component)
+            found[path] = IO if not role or key.startswith("io.") else quantity_of(role, key) or IO
+    return found
