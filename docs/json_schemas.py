@@ -32,6 +32,7 @@ TABLES = {
             "balance",
             "fit",
             "plan",
+            "sensitivity",
             "system show",
             "system fit",
         )

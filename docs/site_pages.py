@@ -76,7 +76,7 @@ GALLERY = {
 API = {
     "Functions": (
         "esp.api.predict",
-        *(f"esp.explore.{name}.{name}" for name in ("compare", "whatif", "sweep", "advise")),
+        *(f"esp.explore.{name}.{name}" for name in ("compare", "whatif", "sensitivity", "sweep", "advise")),
         "esp.formulas.derivation.formula",
         "esp.formulas.scaling_derivation.scaling_formula",
         "esp.explore.scalability.scalability",
@@ -89,6 +89,9 @@ API = {
         "esp.explore.compare.Ranked",
         "esp.explore.whatif.WhatIf",
         "esp.explore.whatif.WhatIfOutcome",
+        "esp.explore.sensitivity.Sensitivity",
+        "esp.explore.sensitivity.SensitiveRun",
+        "esp.explore.sensitivity.ParameterSensitivity",
         "esp.explore.sweep.Sweep",
         "esp.explore.advise.Advice",
         "esp.explore.advise.Advised",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from esp.explore.compare import Comparison, compare
     from esp.explore.scalability import scalability
     from esp.explore.scaling import Scaling
+    from esp.explore.sensitivity import Sensitivity, sensitivity
     from esp.explore.sweep import Sweep, sweep
     from esp.explore.whatif import WhatIf, whatif
     from esp.fit.fitting import FittedMachine, fit_runs
@@ -46,6 +47,7 @@ __all__ = [
     "predict",
     "compare",
     "whatif",
+    "sensitivity",
     "sweep",
     "advise",
     "formula",
@@ -57,6 +59,7 @@ __all__ = [
     "Prediction",
     "Comparison",
     "WhatIf",
+    "Sensitivity",
     "Sweep",
     "Advice",
     "TimeFormula",
@@ -82,6 +85,7 @@ _HOMES = {
     "esp.explore.scaling": ("Scaling",),
     "esp.explore.scalability": ("scalability",),
     "esp.explore.whatif": ("WhatIf", "whatif"),
+    "esp.explore.sensitivity": ("Sensitivity", "sensitivity"),
     "esp.explore.sweep": ("Sweep", "sweep"),
     "esp.explore.advise": ("Advice", "advise"),
     "esp.fit.fitting": ("FittedMachine", "fit_runs"),

@@ -15,6 +15,7 @@ COMMANDS = {
     "compare": "rank the distributions of a program, or several programs",
     "advise": "search for the best mapping, and explain it",
     "whatif": "change the machine or the compiler, and see which lines move",
+    "sensitivity": "find how much of the time each parameter of the machine decides",
     "sweep": "predict every combination of sizes, processors, distributions and what-ifs",
     "scalability": "find how the problem must grow so that each processor keeps its speed",
     "balance": "find which start-ups and which work keep the processors busy",

@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> int:
     """
     began = time.perf_counter()
     console = console_of(options)
-    procs, sizes = procs_of(options.procs), _sizes(options)
+    procs, sizes = procs_of(options.procs), sizes_of(options.sizes)
     if procs is None:
         raise UsageError("several numbers of processors are needed.", where="--procs", hint="Write --procs 1,2,4,8.")
     if not options.runs.isdecimal() or not 1 <= int(options.runs) <= _MOST:
@@ -80,17 +80,17 @@ _MOST = 2_000
 _LARGEST = 10**9
 
 
-def _sizes(options: argparse.Namespace) -> list[int]:
+def sizes_of(text: str | None) -> list[int]:
     """The sizes of ``--sizes``.
 
     Raises:
         UsageError: there are none, or one is not a size.
     """
-    if options.sizes is None:
+    if text is None:
         raise UsageError("sizes to choose from are needed.", where="--sizes", hint="Write --sizes 64..1024.")
     from esp.explore.axes import values_of
 
-    given = values_of(options.sizes, "--sizes")
+    given = values_of(text, "--sizes")
     wrong = [each for each in given if not each.isdecimal() or not 1 <= int(each) <= _LARGEST]
     if wrong:
         raise UsageError(f"{wrong[0]!r} is not a size.", where="--sizes", hint="Write 64,128,256 or 64..1024.")

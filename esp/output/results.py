@@ -12,6 +12,7 @@ from esp.explore.advise import Advice
 from esp.explore.compare import Comparison
 from esp.explore.interval import cheap, interval_of
 from esp.explore.scaling import Scaling
+from esp.explore.sensitivity import Sensitivity
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
 from esp.fit.fitting import FittedMachine
@@ -32,6 +33,7 @@ from esp.output.profile import profile
 from esp.output.scaling import scaling_rows, scaling_text
 from esp.output.scaling_formula import scaling_formula_rows, scaling_formula_text
 from esp.output.screen import Screen, paragraph
+from esp.output.sensitivity import sensitivity_rows, sensitivity_text
 from esp.output.sweep import sweep_rows, sweep_text
 from esp.output.whatif import what_if_rows, what_if_text
 from esp.prediction import Interval, Prediction, first, least_and_most
@@ -42,6 +44,14 @@ if TYPE_CHECKING:
 
 _WIDE = 110
 """Columns of a text in a notebook."""
+
+_NOT_DRAWN: tuple[tuple[tuple[type, ...], str, str], ...] = (
+    ((TimeFormula, ScalingFormula), "a formula", "evaluate() gives the time of each size"),
+    ((Scaling,), "a scalability", "rows() has the size of each system"),
+    ((FittedMachine,), "a fit", "rows() has the runs with their residuals"),
+    ((Sensitivity,), "a sensitivity", "rows() has the share of each parameter"),
+)
+"""Results without a picture, and what has their numbers."""
 
 _MOST_BARS = 12
 """Bars of a picture."""
@@ -90,7 +100,7 @@ def _warnings(result: object, screen: Screen) -> str:
             found = result.base.warnings
         case TimeFormula() | ScalingFormula():
             found = result.prediction.warnings
-        case Prediction() | Comparison() | Sweep() | Advice() | Scaling() | Balance() | FittedMachine():
+        case Prediction() | Comparison() | Sweep() | Advice() | Scaling() | Balance() | FittedMachine() | Sensitivity():
             found = result.warnings
         case _:
             return ""
@@ -145,6 +155,11 @@ def brief(result: object) -> str:
         case FittedMachine():
             told = [", ".join(map(_name, result.programs)), result.system.name, plural(len(result.runs), "run")]
             told += [f"{each.name} x{each.factor:.3g}" for each in result.quantities[:_MOST_CHANGES]]
+        case Sensitivity():
+            last = result.runs[-1]
+            told = [_name(result.file), f"{plural(last.processors, 'processor')} of {result.system}"]
+            most = sorted(last.quantities.items(), key=lambda each: -each[1])
+            told += [f"{name} {share:.0%}" for name, share in most[:_MOST_CHANGES]]
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")
     return visible(f"<{type(result).__name__}: {', '.join(filter(None, told))}>")
@@ -185,6 +200,8 @@ def rows(result: object) -> list[dict[str, Any]]:
             return balance_rows(result)
         case FittedMachine():
             return fit_rows(result)
+        case Sensitivity():
+            return list(sensitivity_rows(result))
         case _:
             raise TypeError(f"no rows for a {type(result).__name__}")
 
@@ -202,12 +219,9 @@ def picture(result: object, kind: str = "") -> "ResultPicture":
     from esp.output.plots.picture import ResultPicture
     from esp.output.plots.style import need_matplotlib, styled
 
-    if isinstance(result, TimeFormula | ScalingFormula):
-        raise UsageError("a formula is not drawn.", where="plot", hint="evaluate() gives the time of each size.")
-    if isinstance(result, Scaling):
-        raise UsageError("a scalability is not drawn.", where="plot", hint="rows() has the size of each system.")
-    if isinstance(result, FittedMachine):
-        raise UsageError("a fit is not drawn.", where="plot", hint="rows() has the runs with their residuals.")
+    for without, what, instead in _NOT_DRAWN:
+        if isinstance(result, without):
+            raise UsageError(f"{what} is not drawn.", where="plot", hint=f"{instead}.")
     need_matplotlib("plot")
     if isinstance(result, Balance):
         one_of("kind", kind or "curves", ("curves",))
@@ -291,5 +305,7 @@ def _shown(result: object, screen: Screen) -> str:
             return balance_text(result, screen)
         case FittedMachine():
             return fit_text(result, screen)
+        case Sensitivity():
+            return sensitivity_text(result, screen)
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")
