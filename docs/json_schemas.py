@@ -31,6 +31,7 @@ TABLES = {
             "scalability",
             "balance",
             "fit",
+            "optimize-machine",
             "plan",
             "sensitivity",
             "system show",

@@ -77,6 +77,7 @@ API = {
     "Functions": (
         "esp.api.predict",
         *(f"esp.explore.{name}.{name}" for name in ("compare", "whatif", "sensitivity", "sweep", "advise")),
+        "esp.explore.best_machine.optimize_machine",
         "esp.formulas.derivation.formula",
         "esp.formulas.scaling_derivation.scaling_formula",
         "esp.explore.scalability.scalability",
@@ -89,6 +90,10 @@ API = {
         "esp.explore.compare.Ranked",
         "esp.explore.whatif.WhatIf",
         "esp.explore.whatif.WhatIfOutcome",
+        "esp.explore.best_machine.BestMachine",
+        "esp.explore.best_machine.CacheTried",
+        "esp.explore.price_search.PricePoint",
+        "esp.explore.price_search.Curvature",
         "esp.explore.sensitivity.Sensitivity",
         "esp.explore.sensitivity.SensitiveRun",
         "esp.explore.sensitivity.ParameterSensitivity",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from esp.calling import ERRORS
     from esp.errors import EspError, PredictionError, UnreadableFileError, UsageError
     from esp.explore.advise import Advice, advise
+    from esp.explore.best_machine import BestMachine, optimize_machine
     from esp.explore.compare import Comparison, compare
     from esp.explore.scalability import scalability
     from esp.explore.scaling import Scaling
@@ -48,6 +49,7 @@ __all__ = [
     "compare",
     "whatif",
     "sensitivity",
+    "optimize_machine",
     "sweep",
     "advise",
     "formula",
@@ -60,6 +62,7 @@ __all__ = [
     "Comparison",
     "WhatIf",
     "Sensitivity",
+    "BestMachine",
     "Sweep",
     "Advice",
     "TimeFormula",
@@ -85,6 +88,7 @@ _HOMES = {
     "esp.explore.scaling": ("Scaling",),
     "esp.explore.scalability": ("scalability",),
     "esp.explore.whatif": ("WhatIf", "whatif"),
+    "esp.explore.best_machine": ("BestMachine", "optimize_machine"),
     "esp.explore.sensitivity": ("Sensitivity", "sensitivity"),
     "esp.explore.sweep": ("Sweep", "sweep"),
     "esp.explore.advise": ("Advice", "advise"),

@@ -21,6 +21,7 @@ COMMANDS = {
     "balance": "find which start-ups and which work keep the processors busy",
     "explain": "explain the time of a source line",
     "formula": "give the time as a formula in the problem size",
+    "optimize-machine": "find the machine with the most performance per dollar",
     "plan": "choose the runs that say most about a machine",
     "fit": "scale a machine to measured runs, and predict others with intervals",
     "layout": "draw which processors own which elements, and warn of costly mappings",
@@ -159,9 +160,13 @@ def run(words: Sequence[str]) -> int:
     if options.command is None:
         raise UsageError("a command is missing.", hint="`esp --help` lists the commands.")
     refuse_inputs_as_outputs(options)
-    module = importlib.import_module(f"esp.cli.{options.command}")
+    module = _module(options.command)
     code: int = module.execute(options)
     return code
+
+
+def _module(command: str) -> Any:
+    return importlib.import_module(f"esp.cli.{command.replace('-', '_')}")
 
 
 def _nearest_command(typed: str) -> str:
@@ -200,7 +205,7 @@ def build_parser(typed: str | None, *, alone: bool = False) -> CommandParser:
             allow_abbrev=False,
         )
         if name == typed:
-            module = importlib.import_module(f"esp.cli.{name}")
+            module = _module(name)
             own.epilog, own.usage = module.EXAMPLES, getattr(module, "USAGE", None)
             module.configure(own)
     return parser

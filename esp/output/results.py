@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from esp.arguments import one_of
 from esp.errors import PredictionError, UsageError
 from esp.explore.advise import Advice
+from esp.explore.best_machine import BestMachine
 from esp.explore.compare import Comparison
 from esp.explore.interval import cheap, interval_of
 from esp.explore.scaling import Scaling
@@ -22,6 +23,7 @@ from esp.inspect.balance.records import Balance
 from esp.output.advise import advice_text
 from esp.output.advise_data import advice_rows
 from esp.output.balance import balance_rows, balance_text
+from esp.output.best_machine import best_rows, best_text
 from esp.output.compare import comparison_rows, comparison_text
 from esp.output.csv import line_rows
 from esp.output.fit_runs import fit_rows, fit_text
@@ -50,6 +52,7 @@ _NOT_DRAWN: tuple[tuple[tuple[type, ...], str, str], ...] = (
     ((Scaling,), "a scalability", "rows() has the size of each system"),
     ((FittedMachine,), "a fit", "rows() has the runs with their residuals"),
     ((Sensitivity,), "a sensitivity", "rows() has the share of each parameter"),
+    ((BestMachine,), "a machine", "rows() has it beside the one that is described"),
 )
 """Results without a picture, and what has their numbers."""
 
@@ -100,7 +103,17 @@ def _warnings(result: object, screen: Screen) -> str:
             found = result.base.warnings
         case TimeFormula() | ScalingFormula():
             found = result.prediction.warnings
-        case Prediction() | Comparison() | Sweep() | Advice() | Scaling() | Balance() | FittedMachine() | Sensitivity():
+        case (
+            Prediction()
+            | Comparison()
+            | Sweep()
+            | Advice()
+            | Scaling()
+            | Balance()
+            | FittedMachine()
+            | Sensitivity()
+            | BestMachine()
+        ):
             found = result.warnings
         case _:
             return ""
@@ -155,6 +168,9 @@ def brief(result: object) -> str:
         case FittedMachine():
             told = [", ".join(map(_name, result.programs)), result.system.name, plural(len(result.runs), "run")]
             told += [f"{each.name} x{each.factor:.3g}" for each in result.quantities[:_MOST_CHANGES]]
+        case BestMachine():
+            told = [_name(result.file), _machine(result.prediction)]
+            told.append(f"{result.speed_per_dollar(result.best):.3g} flop/s per dollar")
         case Sensitivity():
             last = result.runs[-1]
             told = [_name(result.file), f"{plural(last.processors, 'processor')} of {result.system}"]
@@ -202,6 +218,8 @@ def rows(result: object) -> list[dict[str, Any]]:
             return fit_rows(result)
         case Sensitivity():
             return list(sensitivity_rows(result))
+        case BestMachine():
+            return best_rows(result)
         case _:
             raise TypeError(f"no rows for a {type(result).__name__}")
 
@@ -307,5 +325,7 @@ def _shown(result: object, screen: Screen) -> str:
             return fit_text(result, screen)
         case Sensitivity():
             return sensitivity_text(result, screen)
+        case BestMachine():
+            return best_text(result, screen)
         case _:
             raise TypeError(f"no text for a {type(result).__name__}")

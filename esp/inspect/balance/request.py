@@ -6,8 +6,8 @@ from math import isfinite
 from msgspec import Struct, field
 
 from esp.errors import UsageError
-from esp.inspect.balance.formulas import Formula, formula_of
 from esp.inspect.balance.sweeping import VARIABLES, check_axes
+from esp.user_formulas import UserFormula, formula_of
 from interpreter.balance.patterns import PATTERNS
 
 UTILISATION = 0.5
@@ -35,7 +35,7 @@ class GivenCounts(Struct, frozen=True, kw_only=True):
     sequential: float = 0.0
     misses: float = 0.0
     loops: float = 0.0
-    startups: Formula
+    startups: UserFormula
     law: str
 
 
@@ -49,10 +49,10 @@ class BalanceRequest(Struct, frozen=True, kw_only=True):
     base: int | None = None
     costs: GivenCosts = GivenCosts()
     sweep: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    price: Formula | None = None
+    price: UserFormula | None = None
 
 
-def price_of(dollars: str) -> Formula | None:
+def price_of(dollars: str) -> UserFormula | None:
     """The price of a machine as a formula; None: none is given.
 
     Raises:

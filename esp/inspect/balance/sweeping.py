@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from esp.errors import UsageError
-from esp.inspect.balance.formulas import Formula
 from esp.inspect.balance.records import SweepPoint
+from esp.user_formulas import UserFormula
 from interpreter.balance.model import Costs, Workload, speedup, time_on, utilisation
 
 AXES = ("startup", "cache")
@@ -44,7 +44,7 @@ def swept(
     t_phi_s: float,
     processors: Sequence[int],
     sweep: Mapping[str, Sequence[float]],
-    price: Formula | None,
+    price: UserFormula | None,
 ) -> Iterator[SweepPoint]:
     """All combinations, the last processors fastest.
 

@@ -38,6 +38,7 @@ ASKED = {
     ],
     "fit": [("fit", "runs.csv", "laplace.hpf", "--set", "k=2", "--predict", "n=32,procs=8")],
     "plan": [("plan", "laplace.hpf", "--set", "k=2", "--sizes", "16,24", "--procs", "1,2,4", "--runs", "4")],
+    "optimize-machine": [("optimize-machine", "laplace.hpf", "--set", "k=2", "--set", "n=16", "--procs", "2")],
     "sensitivity": [("sensitivity", "laplace.hpf", "--set", "k=2", "--sizes", "16,24", "--procs", "1,2")],
     "reproduce": [("reproduce",), ("reproduce", "fig21")],
     "system": [("system", "show", "ipsc860"), ("system", "fit", "table.txt")],

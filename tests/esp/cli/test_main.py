@@ -54,7 +54,7 @@ def test_no_command_is_help(esp):
 def test_every_command_has_examples_that_can_be_typed(esp, command):
     code, out, _ = esp(command, "--help")
     assert code == 0
-    examples = re.findall(r"^  .*\besp (\w+) ", out.partition("examples:")[2], re.MULTILINE)
+    examples = re.findall(r"^  .*\besp ([\w-]+) ", out.partition("examples:")[2], re.MULTILINE)
     assert examples
     assert set(examples) <= set(COMMANDS)
 
