@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -32,14 +33,27 @@ hypothesis.settings.register_profile("explore", deadline=None, max_examples=2000
 hypothesis.settings.load_profile(os.environ.get("ESP_HYPOTHESIS", "ci"))
 
 
+SAMPLED = 3
+"""Of so many cases of a `sampled` test `make test` runs one."""
+
+
 def pytest_configure(config):
     """Node programs are compiled without optimisation, which takes a quarter of the time; `make truth` keeps it."""
     if config.option.markexpr not in ("truth", "bench"):
         os.environ["MAKEFLAGS"] = r"FFLAGS=-O0\ -ffp-contract=off"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Long tests first, so that at the end no process waits for another."""
+    """Of `sampled` tests every third case, the others are left to the thorough profile. Long tests come first, so that
+    at the end no process waits for another."""
+    seen = Counter()
+    for item in items:
+        if item.get_closest_marker("sampled") is not None:
+            function = item.nodeid.partition("[")[0]
+            if seen[function] % SAMPLED:
+                item.add_marker(pytest.mark.truth)
+            seen[function] += 1
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

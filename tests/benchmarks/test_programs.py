@@ -223,6 +223,7 @@ def test_every_program_is_tested_and_described():
     assert sorted(rows) == programs
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "case",
     [

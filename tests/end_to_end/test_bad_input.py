@@ -645,6 +645,7 @@ def test_every_error_has_a_way_out():
 # --- sizes ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.truth
 def test_huge_arrays_end_soon():
     text = changed(
         ("n = 64", "n = 2**20"),

@@ -30,6 +30,7 @@ def _codes(seeds):
 # A shard in which nothing works, or nothing fails, looks at one side only.
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(QUICK_SHARDS))
 def test_each_kind_of_damage(shard):

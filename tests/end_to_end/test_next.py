@@ -47,6 +47,7 @@ FEW = {"gausspivot_array": 1, "laplace": 2, "pi": 2}
 """Programs, each with how many steps on; `make truth` goes two steps on from all."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "depth"),
     [*FEW.items(), *(pytest.param(each, 2, marks=pytest.mark.truth) for each in program_names() if FEW.get(each) != 2)],
@@ -64,6 +65,7 @@ def test_proposals_where_there_is_no_array(esp, tmp_path):
         assert not failures(esp, (words[0], "scalars.f90", *words[1:]), 2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("depth", [2, pytest.param(3, marks=pytest.mark.truth)])
 @pytest.mark.parametrize(
     "words",

@@ -34,6 +34,7 @@ def cases():
                 yield pytest.param(program, procs, {}, id=f"{program}-{procs}-own size", marks=pytest.mark.truth)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("program", "procs", "sizes"), list(cases()))
 def test_every_program_on_one_and_on_eight_processors(program, procs, sizes):
     made = package.predict(program, procs=procs, **sizes)
@@ -76,6 +77,7 @@ def test_the_first_screen_fits_and_ends_with_a_command_that_works(esp):
     assert esp(*last[2:]).returncode == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seeds", ["01", pytest.param("0123", marks=pytest.mark.truth)])
 @pytest.mark.parametrize("words", ["--procs 8", "--procs 8 --json --per-processor --aau all", "--procs 1,2,4"])
 def test_equal_input_gives_equal_bytes(process, words, seeds):

@@ -49,6 +49,7 @@ def test_the_commands_that_are_only_named_exist(root, esp):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.truth
 def test_what_the_page_concludes_is_so(esp):
     """Square blocks on 64 processors; on 8 nothing is faster by more than the stated error, and no CYCLIC is near."""
     for procs in (8, 64):

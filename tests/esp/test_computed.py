@@ -363,6 +363,7 @@ end
 """
 
 
+@pytest.mark.truth
 def test_index_arrays_of_shared_loops_keep_their_contents():
     points = [7 * i % 9 for i in range(1, 33)]
     pairs = [sum(abs(one - other) < 2 for other in points) for one in points]

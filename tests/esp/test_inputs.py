@@ -43,6 +43,7 @@ def by_esp(reads, text):
     return {name: value_of(name, each) for name, each in found.items()}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("reads", "text"),
     [

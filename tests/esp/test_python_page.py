@@ -25,6 +25,7 @@ def test_the_page(root):
     _run(doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "python.md", None, 0), "python.md")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "name", ["predict", "compare", "whatif", "sweep", "advise", "formula", "scaling_formula", "scalability", "balance"]
 )

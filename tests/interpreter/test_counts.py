@@ -73,6 +73,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("program", "system", "procs", "scenario"), CASES, ids=[f"{p}-{s}-{n}" for p, s, n, _ in CASES]
 )
@@ -98,6 +99,7 @@ def test_counts_times_figures_less_hidden_and_waiting_are_the_time(program, syst
     np.testing.assert_allclose(total, got.time_s[:, None] + none, rtol=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS[::3])
 def test_counts_of_one_prediction_price_every_other_machine(program):
     """One processor, so that nothing waits: each figure that is paid is changed in a scenario of its own."""
@@ -114,6 +116,7 @@ def test_counts_of_one_prediction_price_every_other_machine(program):
     assert (again > base.time_s).all()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS[1::3])
 def test_computation_and_overhead_of_all_lines_follow_from_the_counts_of_one_machine(program):
     """Clocks, messages and their order change with the figures, counts do not."""

@@ -128,6 +128,7 @@ def _check(kind, distribution, n, procs, kilobytes, ways, replacement):
     assert missed == pytest.approx(all_missed, rel=3 * ACCURACY)
 
 
+@pytest.mark.truth
 def test_a_prediction_is_that_in_which_each_iteration_is_counted():
     _check("elimination", "(*,cyclic)", 280, 2, 8, 2, "random")
 

@@ -110,6 +110,7 @@ MORE = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("more", MORE)
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize(("first", "step"), [(1, 1), (1, 4), (-7, 2)])

@@ -170,6 +170,7 @@ def test_every_size_changes_a_prediction(source, machine):
     assert idle == []
 
 
+@pytest.mark.truth
 def test_every_word_works(source, machine):
     tried = 0
     for path, key in _keys(machine).items():
@@ -179,6 +180,7 @@ def test_every_word_works(source, machine):
     assert tried > 40
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("key", "word"), [(key, word) for key, spec in COMPILER.items() for word in spec.words])
 def test_every_word_of_the_compiler_works(key, word, source):
     machine = load_system(

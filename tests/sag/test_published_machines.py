@@ -132,6 +132,7 @@ def test_no_node_comes_near_its_peak(name):
     assert 0.1 < rate(name) * 1e6 / figure(name, "peak_r8").value < 0.45
 
 
+@pytest.mark.truth
 def test_workstations_win_on_few_processors_and_the_ncube_on_many():
     """Clement, Fig. 6.13: Gaussian elimination on both."""
     few, many = (
@@ -145,6 +146,7 @@ def test_workstations_win_on_few_processors_and_the_ncube_on_many():
     assert many[0] > 1.5 * many[1]
 
 
+@pytest.mark.truth
 def test_the_shallow_water_model_speeds_up_more_on_iwarp_than_on_the_ipsc860():
     """Clement, Fig. 3.2 and 3.3: messages of 470 operations against 5000."""
     speedups = [

@@ -324,6 +324,7 @@ def together(rows):
     return replace(rows[-1], counted=counted, predicted=predicted)
 
 
+@pytest.mark.truth
 def test_misses_of_do_nests_that_every_processor_runs(tmp_path):
     check_do([("outer statements", 48, APART), ("distributed", 40, APART)], tmp_path)
 

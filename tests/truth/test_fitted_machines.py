@@ -78,6 +78,7 @@ def check(program, sizes, procs, more, folder, worst):
     assert median(widths) <= 0.25
 
 
+@pytest.mark.truth
 def test_a_hidden_machine(tmp_path):
     check("lfk03", (100, 400, 1600), (1, 2, 4), [(3200, 8)], tmp_path, 0.06)
 

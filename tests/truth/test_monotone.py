@@ -10,6 +10,7 @@ from tests.truth.simulated import PROGRAMS
 FEW = (("laplace_bx", "cluster-ib", 15, 31), ("laplace_bb", "ring", 8, 17))
 
 
+@pytest.mark.truth
 @pytest.mark.parametrize("at", range(len(FEW)))
 def test_a_few(at):
     """Each knob with one case; `make truth` asks of all."""
@@ -77,6 +78,7 @@ def test_the_order_of_sends_can_make_a_better_machine_slower(program, system, kn
     assert not case.faults()
 
 
+@pytest.mark.truth
 def test_more_overlap_is_slower_only_where_messages_walked_one_by_one_are():
     """Sends follow each other sooner, so that messages meet that did not."""
     case = Case(program="cg", system="half duplex", procs=8, n=17, knob="overlap")

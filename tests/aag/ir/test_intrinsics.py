@@ -193,6 +193,7 @@ def test_types_that_gfortran_accepts_are_accepted(accepted):
     assert [each.source_line for each in read_program(text, "x.f90").diagnostics if each.code == "E136"] == []
 
 
+@pytest.mark.truth
 def test_types_that_gfortran_refuses_are_refused(accepted):
     """Calls whose arguments gfortran refuses in all kinds, ACOSH(0.5) apart, whose value is out of range."""
     _, found, refused = accepted

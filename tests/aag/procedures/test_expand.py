@@ -191,6 +191,7 @@ def test_an_optional_argument_that_is_passed_on():
     assert other.split() == "if (s > 1 .and. .true.) then s = k else s = 3 end if".split()
 
 
+@pytest.mark.truth
 def test_many_calls_of_calls_stay_bounded():
     levels = 40
     procedures = "".join(

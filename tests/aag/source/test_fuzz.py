@@ -210,6 +210,7 @@ def survives(text, file):
     return True
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("block", [*range(2), *(pytest.param(each, marks=pytest.mark.truth) for each in range(2, 12))])
 @pytest.mark.parametrize(("source", "file"), SOURCES, ids=["fixed", "free", "concurrent"])
 def test_damaged_sources(source, file, block):

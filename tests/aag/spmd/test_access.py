@@ -41,6 +41,7 @@ def owned_places(ownership, rank, dim):
     return sorted({ownership.elements[at][dim] for at in np.flatnonzero(ownership.owned[rank])})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("first", "second"), list(product(("block", "cyclic", "*"), repeat=2)))
 @pytest.mark.parametrize("procs", [1, 3, 4])
 def test_starts_and_strides(first, second, procs):

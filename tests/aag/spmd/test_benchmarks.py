@@ -72,6 +72,7 @@ def cases():
                 yield pytest.param(name, procs, options, id=f"{name}-{procs}-{what}", marks=marks)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "procs", "options"), list(cases()))
 def test_benchmark(name, procs, options):
     """The two sizes in turn, so that each program meets both, with and without optimisations."""

@@ -41,6 +41,7 @@ def run(seed, part):
         raise
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("batch", [0, *(pytest.param(each, marks=pytest.mark.truth) for each in (1, 2, 3))])
 def test_seeds(part, batch):

@@ -146,6 +146,7 @@ PAID = [
 """Each format with one bound, in turn; with both in `make truth`."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("form", "last"), PAID)
 def test_each_processor_pays_for_its_own_iterations(form, last):
     text = TRIANGLE.format(form=form, last=last)

@@ -106,6 +106,7 @@ def test_a_kept_folder_is_built_anew_by_another_compiler(tmp_path, monkeypatch):
     assert calls.read_text().split() == first
 
 
+@pytest.mark.truth
 @pytest.mark.slow
 def test_messages_may_differ_where_data_decide_the_flow(capsys):
     # 5 x 5 points converge after 22 of 100 sweeps.

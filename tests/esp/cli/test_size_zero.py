@@ -91,6 +91,7 @@ COMPILED = [
 """Each program with one size on one number of processors; with all in `make truth`."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("program", "size", "procs"), COMPILED)
 def test_the_compiled_program_prints_what_gfortran_makes_of_the_text(program, size, procs, esp):
     code, out, err = esp("validate", program, "--procs", procs, "--set", f"n={size}")

@@ -18,6 +18,7 @@ def test_the_compiled_program_sends_the_predicted_messages(text, esp, tmp_path, 
     assert (answer, messages, size, each) == ("same", counted, sent, "same")
 
 
+@pytest.mark.truth
 @pytest.mark.skipif(not all(map(shutil.which, ("gfortran", "mpif90"))), reason="needs gfortran and MPI")
 def test_a_program_that_reads_more_than_it_is_given_has_a_way_out(esp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

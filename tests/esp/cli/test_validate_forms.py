@@ -238,6 +238,7 @@ chpf$ distribute a(block)
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "procs"),
     [

@@ -46,6 +46,7 @@ chpf$ distribute a(cyclic)
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("text", "name"), [(FREE, "asks.hpf"), (SHAPE, "shape.hpf"), (FIXED, "asks.f")])
 def test_the_serial_program_answers_as_the_node_program(text, name, tmp_path, esp):
     (tmp_path / name).write_text(text)

@@ -183,6 +183,7 @@ def files(tmp_path):
     return names
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("words", "parse"), CASES, ids=[words for words, _ in CASES])
 def test_every_output(words, parse, files, esp, tmp_path):
     drawing = tmp_path / "drawing.svg"

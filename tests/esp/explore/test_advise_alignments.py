@@ -108,6 +108,7 @@ def test_an_alignment_replaces_that_of_the_source():
     assert layouts.arrays["a"].axes[0].dim == 0
 
 
+@pytest.mark.truth
 def test_the_best_alignment_is_found_and_can_be_pasted():
     found = esp.advise(TRANSPOSED, procs=4, n=24)
     best = found.best

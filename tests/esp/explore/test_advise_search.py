@@ -110,6 +110,7 @@ def check_bound(text, procs, machine, options):
     return bool(lower_bound(stages, machine, request) <= time_s)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("procs", [6])
 @pytest.mark.parametrize("program", ["laplace", "redblack", "gauss", "pbs2", "lfk22", "pipeline", "pbs4", "lfk09"])
 def test_no_choice_of_a_program_falls_below_its_bound(program, procs):
@@ -146,6 +147,7 @@ SEARCHED = [
 """Each program with each option; in `make test` each option with a small search."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("program", "options"), SEARCHED)
 def test_the_advice_is_the_exhaustive_optimum(program, options):
     source, system = api.read_source(program), api.load_machine("ipsc860")

@@ -48,6 +48,7 @@ def test_the_choice_of_the_source_is_marked(laplace):
     assert written[0].time_s == esp.predict("laplace_bb", procs=8, n=64).time_s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("program", "n"), [("laplace_bb", 48), ("gauss", 9), ("lfk01", 48)])
 def test_what_is_to_be_pasted_gives_the_predicted_time(program, n, root):
     """The directives in place of those of the source, and nothing said beside it."""
@@ -348,6 +349,7 @@ def test_the_crossover_is_that_of_trying_every_size(program, n, procs, once):
         assert crossing.wins_from == _first_of_the_suffix(slower, 1, [crossing.rival], crossing.sizes)
 
 
+@pytest.mark.truth
 def test_sizes_that_are_named_are_all_tried():
     wanted = {"procs": 4, "distribute": ["(BLOCK,*)", "(*,BLOCK)", "(BLOCK,BLOCK)", "(CYCLIC,*)"]}
     found = esp.compare("redblack", n=48, size="n=12:48:12", **wanted)
@@ -413,6 +415,7 @@ end program sweeps
 """Only under some distributions do the owners run the loop over i one after the other."""
 
 
+@pytest.mark.truth
 def test_what_only_some_choices_assume_is_said_with_their_numbers(capsys, tmp_path):
     (tmp_path / "sweeps.f90").write_text(SWEEPS)
     words = ["compare", str(tmp_path / "sweeps.f90"), "--procs", "4", "--set", "trips_7=3", "--size", "none"]

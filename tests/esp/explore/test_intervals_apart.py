@@ -30,6 +30,7 @@ def asked():
     return read_source(HEAT), load_machine("cluster-ib"), requested(8)
 
 
+@pytest.mark.truth
 def test_scenarios_have_the_same_times_one_by_one_and_together(asked):
     source, system, request = asked
     stages = lower_source(source, system, request)

@@ -52,6 +52,7 @@ def test_a_report_on_many_processors_says_what_it_leaves_out(size, compared, esp
     assert scaled(page) == ["1", "4", "8", "16", "32"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("words", "told", "numbers"),
     [

@@ -39,6 +39,7 @@ def _page(root):
     return (root / "docs" / "explore.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_field_is_documented_and_every_documented_field_is_there(command, root, capsys):
     section = _page(root).partition(f"### `{command} --json`")[2].partition("\n### ")[0]

@@ -119,6 +119,7 @@ CASES = [
 """Advice of all for `SEVERAL` is below."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("text", "distribute"), CASES)
 def test_every_choice_has_the_time_that_it_gives_when_pasted(text, distribute):
     if isinstance(distribute, dict):

@@ -69,6 +69,7 @@ def test_a_given_work_replaces_that_of_the_program():
     assert [each.work for each in found.runs] == [5 * each.size**2 for each in found.runs]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "kept", "n", "numbers"),
     [

@@ -15,6 +15,7 @@ def work_of(name, n):
     return sum(esp.predict(name, procs=1, n=n).counts.flops().values())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "procs", "work", "first"), CASES, ids=["given work", "counted work"])
 def test_sizes_are_the_smallest_that_keep_the_speed(name, procs, work, first):
     found, formula = esp.scalability(name, procs=procs, work=work, by="formula"), esp.scaling_formula(name, procs=first)
@@ -46,6 +47,7 @@ def test_where_nothing_waits_and_no_cache_is_missed_times_are_predicted_ones():
         assert predicted.time_s == pytest.approx(each.time_s, rel=0.1)
 
 
+@pytest.mark.truth
 def test_what_cannot_be_is_said(capsys):
     assert main(["scalability", "pi.hpf", "--procs", "4,12", "--by", "formula"]) == 2
     assert "does not hold for 12. Write powers of two from 4 on" in " ".join(capsys.readouterr().err.split())

@@ -270,6 +270,7 @@ FITTED = [
 """All tables in the narrowest width, and each width; all in all in `make truth`."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("width", "more"), FITTED)
 def test_tables_fit(program, capsys, monkeypatch, width, more):
     monkeypatch.setenv("COLUMNS", str(width))

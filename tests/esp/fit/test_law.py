@@ -106,6 +106,7 @@ def test_noise_moves_the_figures_by_their_errors(noise):
     assert 0.7 < float(np.mean(squares)) < 1.4
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("law", "sizes", "true"),
     [(straight, POWERS, 1), (bokhari, SIZES, 2), (three, POWERS, 3)],

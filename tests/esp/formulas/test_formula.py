@@ -63,6 +63,7 @@ def counted(program, procs, **values):
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("program", "procs"), PROGRAMS)
 def test_counts_are_those_of_predictions(program, procs):
     formula = esp.formula(program, procs=procs)
@@ -138,6 +139,7 @@ def test_other_parameters():
     assert str(formula.counts["processor.r8.mul"]) == "961 k"
 
 
+@pytest.mark.truth
 def test_messages_of_another_range_end_the_formula():
     """Up to a size of messages the machine has other figures: beyond it the formula does not hold."""
     formula = esp.formula("laplace_bb.hpf", system="cluster-ib", procs=4)
@@ -156,6 +158,7 @@ def test_a_size_that_only_the_formula_needs_is_named_as_such():
         esp.formula(text, procs=3)
 
 
+@pytest.mark.truth
 def test_roundings_are_replaced_by_their_means():
     """The polynomial has the leading term of the exact one, and is near it everywhere."""
     found = esp.formula("lu.hpf", procs=4)

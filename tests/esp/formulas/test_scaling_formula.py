@@ -104,6 +104,7 @@ def test_elimination_by_hand():
     assert messages["long"].value(at(formula, n, p)) == pytest.approx((n - 1 - short) * (p - 1) / p)
 
 
+@pytest.mark.truth
 def test_limits():
     formula = esp.scaling_formula("laplace_bb.hpf")
     assert "sqrt(p)" in formula.validity

@@ -83,6 +83,7 @@ def test_a_reader_can_multiply_the_formula_out(program, procs, esp):
         assert whole == pytest.approx(total, rel=0.006, abs=0.006 * size), line
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("most", [3, pytest.param(6, marks=pytest.mark.truth)])
 @pytest.mark.parametrize(
     ("program", "procs", "options"),

@@ -75,6 +75,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize(
     "text", [pytest.param(TURNED, id="turned"), pytest.param(SWEPT, id="swept", marks=pytest.mark.truth)]

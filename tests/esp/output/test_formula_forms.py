@@ -146,6 +146,7 @@ def test_sizes_that_are_refused(words, text, capsys):
     assert text in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.sampled
 def test_no_line_is_wider_than_the_screen_but_those_of_figures(formula, capsys):
     assert main(["formula", formula.prediction.file, "--procs", str(formula.prediction.processors)]) == 0
     out = capsys.readouterr().out

@@ -53,6 +53,7 @@ def test_files_are_those_of_the_experiments():
     assert {path.stem for path in FOLDER.glob("*.csv")} == {"table3", *(each.name for each in EXPERIMENTS)}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [_marked(each.name) for each in EXPERIMENTS])
 def test_numbers_are_those_of_both_commands(name, capsys):
     """Those of the page, of `esp reproduce` and of the sweep beside it; all statements hold."""
@@ -77,6 +78,7 @@ def _without_constants(text):
     return "\n".join([",".join(names), *(",".join(row[name] for name in names) for row in rows)])
 
 
+@pytest.mark.truth
 def test_other_commands_of_the_page_run(root, capsys):
     text = (root / "docs" / "paper.md").read_text(encoding="utf-8")
     commands = [line for line in re.findall(r"^    (esp .+)$", text, re.MULTILINE) if "sweep" not in line]

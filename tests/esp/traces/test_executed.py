@@ -78,6 +78,7 @@ def messages_of(trace, kind):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "procs", "values"), CASES)
 def test_messages_are_those_that_are_predicted(both, name, procs, values):
     """By rank, source line, partner and bytes, from both sides."""
@@ -242,6 +243,7 @@ def test_where_no_time_is_kept_there_is_no_trace(capsys):
     assert "cachegrind keeps no time" in capsys.readouterr().err
 
 
+@pytest.mark.truth
 def test_a_trace_of_an_earlier_run_does_not_count(tmp_path, capsys, monkeypatch):
     from esp.cli.main import main
 

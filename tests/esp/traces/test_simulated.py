@@ -47,6 +47,7 @@ def programs(soon):
     )
 
 
+@pytest.mark.truth
 @pytest.mark.slow
 @programs("gauss")
 def test_every_message_is_sent_and_received_when_that_is_predicted(folder, monkeypatch, name, procs, values):

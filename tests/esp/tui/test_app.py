@@ -204,6 +204,7 @@ def test_missing_extents_are_asked_for(real, driving):
     driving.drive(real("", procs=4, text=text), then=then)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("key", ["2", "3", "4", "5", "6"])
 def test_a_view_without_a_prediction_says_so_and_waits_for_nothing(real, driving, key):
     async def then(app, pilot):

@@ -20,6 +20,7 @@ SCENES = {
 """Name -> the keys that lead there from the scene before."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_screens(size, made, driving, monkeypatch):
     monkeypatch.setattr("esp.tui.engine.Engine", made.engine())

@@ -257,6 +257,7 @@ end program small
     assert runs[0].rows == runs[1].rows
 
 
+@pytest.mark.truth
 @needs_valgrind
 def test_a_forall_that_reads_what_it_writes_goes_through_memory_twice(tmp_path):
     text = """\

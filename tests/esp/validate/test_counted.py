@@ -150,6 +150,7 @@ EXACT = {
 """Programs of which nothing is assumed, by what they have."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "what", [pytest.param(each, marks=pytest.mark.truth if at % 2 else ()) for at, each in enumerate(EXACT)]
 )
@@ -333,6 +334,7 @@ PACKED = {
 """Programs whose messages carry sections that are not contiguous."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "what", [pytest.param(each, marks=pytest.mark.truth if at % 2 else ()) for at, each in enumerate(PACKED)]
 )

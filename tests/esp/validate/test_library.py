@@ -51,6 +51,7 @@ F T T
 """
 
 
+@pytest.mark.truth
 @pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_values(tmp_path):
     (tmp_path / "x.f90").write_text(module([PROGRAM]) + PROGRAM)

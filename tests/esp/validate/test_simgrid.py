@@ -107,6 +107,7 @@ def test_table_of_the_command(capsys):
     assert all(row.split()[4] == "free" and row.endswith((" 0 %", "< 0.01 %")) for row in rows)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_every_topology(topology, place, tmp_path):
     system = ipsc860_with(tmp_path, ("topology: {kind: hypercube}", f"topology: {topology}"))

@@ -247,6 +247,7 @@ def test_all_classes_are_listed():
         assert not text or any(isinstance(each, kind) for each in walk_expressions(body)), text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [kind for kind in STATEMENTS if STATEMENTS[kind]], ids=lambda kind: kind.__name__)
 def test_statements(kind, native, syntax):
     for text in STATEMENTS[kind]:

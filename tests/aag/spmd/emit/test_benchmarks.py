@@ -130,6 +130,7 @@ def sampled():
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("procs", "cases"), [pytest.param(*each, marks=pytest.mark.truth if each[0] == 4 else ()) for each in sampled()]

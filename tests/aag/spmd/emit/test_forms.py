@@ -170,6 +170,7 @@ def test_a_function_like_an_intrinsic_one_is_refused():
 CUBE, MESH = Nodes(box=(2, 2, 2), of=(0, 7, 3, 2, 6)), Nodes(box=(3, 3), of=(8, 7, 6, 3, 0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("broadcast", "reduction", "concatenation", "gather", "nodes"),
     [

@@ -55,6 +55,7 @@ def test_programs(own):
     messages_of(own, [read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf") for name in names], 5)
 
 
+@pytest.mark.truth
 @pytest.mark.parametrize(
     ("procs", "parts"),
     [

@@ -122,6 +122,7 @@ def check_false_claims(kind, seeds, of=t.Do):
 CLAIMS = [("tight", t.Do), ("affine", t.Do), ("totals", t.Do), ("foralls", t.Forall)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("kind", "of"), CLAIMS)
 def test_false_claims(kind, of):
     assert check_false_claims(kind, range(8 if of is t.Forall else 4), of) > 5

@@ -99,6 +99,7 @@ def counted(source, system, request):
         return None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("procs", "parts"),
     [
@@ -114,6 +115,7 @@ def test_seeds(procs, parts, native, system):
 REMAPPED = [part for part, (kinds, _) in PARTS.items() if "remap" in kinds]
 
 
+@pytest.mark.truth
 @pytest.mark.parametrize(
     ("procs", "parts"), [(4, REMAPPED), *(pytest.param(each, REMAPPED, marks=pytest.mark.truth) for each in (3, 6, 8))]
 )
