@@ -17,6 +17,7 @@ TABLES = {
     "sweep": ("explore.md", ("### `esp sweep --json`",)),
     "advise": ("advise.md", ("## JSON",)),
     "scalability-speedups": ("json_other.md", ("## `esp scalability --speedups --json`",)),
+    "scalability-against": ("json_other.md", ("## `esp scalability --against --json`",)),
     "formula-procs": ("json_other.md", ("## `esp formula --free n,procs --json`",)),
     **{
         name.replace(" ", "-"): ("json_other.md", (f"## `esp {name} --json`",))

@@ -25,6 +25,8 @@ examples:
   esp scalability laplace_bx.hpf --procs 1,2,4,8 --set n=128 --timed
   esp scalability laplace_bb.hpf --procs 16,1024,65536 --by formula
   esp scalability laplace_bb.hpf --procs 1..16 --speedups --set n=64
+  esp scalability pt.hpf --against pdd.hpf --procs 2..64 --set n=1024 --timed
+  esp scalability laplace.hpf --against-distribute '(*,BLOCK)' --procs 2..64
 
 Isospeed scalability (X.-H. Sun and J. Zhu, docs/scalability.md): the smallest size
 that keeps the average speed of a processor, also at the sizes after it, on each
@@ -37,6 +39,9 @@ overhead T0' of a few predictions. T/psi is the time by equation 4.
 
 --speedups shows four other views instead: speedup with fixed size, in fixed
 time and in fixed memory, and the sizes that keep an efficiency.
+
+--against, --against-distribute and --against-system show where another program,
+distribution or machine overtakes.
 """
 
 _SPEED = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([kMGT]?)(?:flop/s|flops)?", re.ASCII)
@@ -60,6 +65,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views = "fixed-size, fixed-time and memory-bounded speedup and isoefficiency, against one processor"
     group.add_argument("--speedups", action="store_true", help=views)
     group.add_argument("--efficiency", metavar="SHARE", help="the efficiency to keep (default: 50%%)")
+    group = parser.add_argument_group("overtaking")
+    group.add_argument("--against", metavar="PROG", help="another program: from how many processors on is it faster?")
+    formats = "another distribution of the program: '(*,BLOCK)' (repeatable)"
+    group.add_argument("--against-distribute", metavar="[NAME=](...)", action="append", default=[], help=formats)
+    group.add_argument("--against-system", metavar="NAME|FILE", help="another machine")
+    growth = "the size: fixed, or so that each processor keeps its work, or the speed of the first (default: fixed)"
+    group.add_argument("--grow", choices=("fixed", "work", "speed"), help=growth)
     add_timed(parser)
     add_forms(parser, "docs/json_other.md")
     add_output(parser)
@@ -110,6 +122,9 @@ def execute(options: argparse.Namespace) -> int:
     procs = procs_of(options.procs)
     if procs is None:
         raise UsageError("several numbers of processors are needed.", hint="Write --procs 1,2,4,8.")
+    if options.against or options.against_distribute or options.against_system:
+        return _overtaking(options, console, procs, began)
+    refuse_without_effect(options, ("grow",), "without --against")
     if options.speedups:
         return _speedups(options, console, procs, began)
     refuse_without_effect(options, ("efficiency",), "without --speedups")
@@ -188,6 +203,65 @@ def _speedups(options: argparse.Namespace, console: "Console", procs: tuple[int,
         console.deliver(output.speedups_text(found, console.screen))
     console.took(time.perf_counter() - began)
     return 0
+
+
+def _overtaking(options: argparse.Namespace, console: "Console", procs: tuple[int, ...], began: float) -> int:
+    """Where another one overtakes."""
+    refuse_without_effect(options, ("speed", "tol", "efficiency", "speedups"), "with --against")
+    if options.by == "formula":
+        raise UsageError("the times are those of predictions.", where="--by", hint="Leave it out.")
+    if options.grow == "fixed" and options.work:
+        raise UsageError(
+            "--work has no effect with a fixed size.", where="--work", hint="Leave it out, or add --grow work."
+        )
+    from esp.cli.progress import ProgressLine
+    from esp.cli.reading import asked_of
+    from esp.explore.overtaking import Contestant, overtaking
+    from esp.output import overtaking as output
+    from esp.output.cells import rows_as_csv
+    from esp.output.json import text_of
+
+    source, system, request = asked_of(options, procs[0])
+    other = argparse.Namespace(**vars(options))
+    other.program = options.against or options.program
+    other.system = options.against_system or options.system
+    other.distribute = options.against_distribute or options.distribute
+    second, machine, asked = asked_of(other, procs[0])
+    labels = [_label(each, options, other) for each in (options, other)]
+    if labels[0] == labels[1]:
+        raise UsageError("both are the same.", where="--against", hint="Name another program, or see --help.")
+    one = Contestant(label=labels[0], source=source, system=system, request=request)
+    with ProgressLine(console) as shown:
+        found = overtaking(
+            one,
+            Contestant(label=labels[1], source=second, system=machine, request=asked),
+            procs,
+            growth=options.grow or "fixed",
+            size=options.size,
+            work=options.work,
+            progress=shown.sizes if shown else None,
+        )
+    console.warn(found.warnings, source.program.lines)
+    if options.json:
+        console.deliver(text_of(output.overtaking_json(found)))
+    elif options.csv:
+        console.deliver(rows_as_csv(output.overtaking_rows(found)))
+    else:
+        console.deliver(output.overtaking_text(found, console.screen))
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def _label(one: argparse.Namespace, *both: argparse.Namespace) -> str:
+    """What is different of one of the two."""
+
+    def told(name: str, text: str) -> list[str]:
+        values = [getattr(each, name) for each in both]
+        return [text] if values[0] != values[1] else []
+
+    formats = " ".join(one.distribute) if one.distribute else "the source's mapping"
+    words = told("program", one.program) + told("distribute", formats) + told("system", one.system)
+    return " ".join(words) or str(one.program)
 
 
 def _next(options: argparse.Namespace, found: "Scaling") -> str:

@@ -35,7 +35,7 @@ class SizedPredictions:
             progress: called after each prediction.
         """
         self._source, self._system, self._request = source, system, request
-        self._name, self._formula, self._progress = name, _formula(work, name), progress
+        self.name, self._formula, self._progress = name, _formula(work, name), progress
         self._done: dict[tuple[int, int], Prediction] = {}
         self.share = 0.0
         self.warnings: tuple[Any, ...] = ()
@@ -47,15 +47,15 @@ class SizedPredictions:
     def prediction(self, processors: int, size: int) -> Prediction:
         """The prediction; an incomplete one has no speed."""
         if (processors, size) not in self._done:
-            asked = replace(self._request, procs=processors, values={**self._request.values, self._name: size})
+            asked = replace(self._request, procs=processors, values={**self._request.values, self.name: size})
             stages = lower_source(self._source, self._system, asked)
             made = interpret_stages(stages, self._system, asked)
             if not made.complete:
-                raise PredictionError(f"the prediction for {self._name} = {size} is incomplete.")
+                raise PredictionError(f"the prediction for {self.name} = {size} is incomplete.")
             self.warnings = self.warnings or made.warnings
             self._done[processors, size] = made
             if self._progress is not None:
-                self._progress(len(self._done), processors, f"{self._name} = {size:,}", self.share)
+                self._progress(len(self._done), processors, f"{self.name} = {size:,}", self.share)
         return self._done[processors, size]
 
     def time_s(self, made: Prediction) -> float:
@@ -68,13 +68,13 @@ class SizedPredictions:
         """Flops of the sequential program."""
         if self._formula is None:
             return sum(self.prediction(1, size).counts.flops().values())
-        env: Environment = {self._name: size}
+        env: Environment = {self.name: size}
         try:
             value = evaluate(self._formula, env)
         except Unknown:
             value = ""
         if not isinstance(value, int | float):
-            hint = f"Write it with {self._name} alone, such as 2*{self._name}**3."
+            hint = f"Write it with {self.name} alone, such as 2*{self.name}**3."
             raise UsageError("it cannot be evaluated.", where="--work", hint=hint)
         return float(value)
 

@@ -29,6 +29,9 @@ MORE = {
     "scalability-speedups": [
         ("scalability", "laplace.hpf", "--procs", "1,2", "--set", "k=2", "--set", "n=8", "--speedups")
     ],
+    "scalability-against": [
+        ("scalability", "laplace.hpf", "--procs", "2,4", "--set", "n=16", "--against-distribute", "(*,BLOCK)")
+    ],
     "layout": [("layout", "thomas.hpf", "--procs", "4"), ("layout", "lu.hpf", "--procs", "4")],
     "query": [("query", "called.hpf", "--procs", "2", "--by", "line", "--partial")],
     "diff": [
