@@ -50,6 +50,16 @@ GALLERY = {
         "esp sweep laplace.hpf --procs 8 --bandwidth x1:x8:x2 --load 0%:60%:15 --plot map.svg --plot-as map",
         "a map of predicted times over bandwidth and load",
     ),
+    "shares": (
+        "What each group of machine parameters decides",
+        "esp sensitivity gauss.hpf --procs 1..64 --plot shares.svg",
+        "areas for operations, misses, start-ups and bytes over processors",
+    ),
+    "overtaking": (
+        "When does the other distribution win?",
+        "esp scalability laplace.hpf --against-distribute '(*,BLOCK)' --procs 2..64 --set n=96 --plot overtaking.svg",
+        "two curves of times over processors that cross, with a grey range",
+    ),
     "balance": (
         "Limits of each line",
         "esp plot balance laplace.hpf --procs 8 -o balance.svg",

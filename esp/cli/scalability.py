@@ -72,6 +72,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--against-system", metavar="NAME|FILE", help="another machine")
     growth = "the size: fixed, or so that each processor keeps its work, or the speed of the first (default: fixed)"
     group.add_argument("--grow", choices=("fixed", "work", "speed"), help=growth)
+    plot = "also draw sizes and psi, or both times: .png, .svg, .pdf (needs matplotlib)"
+    parser.add_argument("--plot", metavar="FILE", help=plot)
     add_timed(parser)
     add_forms(parser, "docs/json_other.md")
     add_output(parser)
@@ -122,6 +124,10 @@ def execute(options: argparse.Namespace) -> int:
     procs = procs_of(options.procs)
     if procs is None:
         raise UsageError("several numbers of processors are needed.", hint="Write --procs 1,2,4,8.")
+    if options.plot is not None:
+        from esp.output.plots.style import check_plot
+
+        check_plot(options.plot)
     if options.against or options.against_distribute or options.against_system:
         return _overtaking(options, console, procs, began)
     refuse_without_effect(options, ("grow",), "without --against")
@@ -159,6 +165,12 @@ def execute(options: argparse.Namespace) -> int:
 
         found, _ = with_answers(by_formula if options.by == "formula" else by_predictions, request)
     console.warn(found.warnings, source.program.lines)
+    if options.plot is not None:
+        from esp.output.plots.scalability import scaling_figure
+        from esp.output.plots.style import save, styled
+
+        with styled():
+            save(scaling_figure(found), options.plot)
     if options.json:
         console.deliver(output.scaling_json(found))
     elif options.csv:
@@ -171,7 +183,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def _speedups(options: argparse.Namespace, console: "Console", procs: tuple[int, ...], began: float) -> int:
     """The other views."""
-    refuse_without_effect(options, ("speed", "tol"), "with --speedups")
+    refuse_without_effect(options, ("speed", "tol", "plot"), "with --speedups")
     if options.by == "formula":
         raise UsageError("speedups are those of predictions.", where="--by", hint="Leave it out.")
     efficiency = share_of(options.efficiency or "50%", "--efficiency", "an efficiency")
@@ -242,6 +254,12 @@ def _overtaking(options: argparse.Namespace, console: "Console", procs: tuple[in
             progress=shown.sizes if shown else None,
         )
     console.warn(found.warnings, source.program.lines)
+    if options.plot is not None:
+        from esp.output.plots.scalability import overtaking_figure
+        from esp.output.plots.style import save, styled
+
+        with styled():
+            save(overtaking_figure(found), options.plot)
     if options.json:
         console.deliver(text_of(output.overtaking_json(found)))
     elif options.csv:

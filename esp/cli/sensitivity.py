@@ -23,7 +23,7 @@ examples:
   esp sensitivity gauss.hpf --procs 1,2,4,8,16         what decides, as it scales
   esp sensitivity gauss.hpf --procs 8 --sizes 64..1024
   esp sensitivity gauss.hpf --procs 8 --all            every parameter
-  esp sensitivity gauss.hpf --procs 8 --csv            derivatives for a plot
+  esp sensitivity gauss.hpf --procs 1..64 --plot shares.svg
 
 The shares of all parameters add up to the time, as a machine on which all
 takes twice as long runs every program twice as long (docs/explore.md).
@@ -37,6 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("runs")
     group.add_argument("--sizes", metavar="N,...", help="sizes: 64,128,256 or 64..1024 (default: that of the program)")
     group.add_argument("--size", metavar="NAME", default="n", help="the PARAMETER that they are (default: %(default)s)")
+    plot = "also draw the shares: .png, .svg, .pdf (needs matplotlib)"
+    group.add_argument("--plot", metavar="FILE", help=plot)
     group.add_argument("--all", action="store_true", help="show every parameter of the last run")
     add_scenario(parser)
     add_forms(parser, "docs/json_other.md")
@@ -52,6 +54,10 @@ def execute(options: argparse.Namespace) -> int:
     began = time.perf_counter()
     console = console_of(options)
     procs = procs_of(options.procs) or (None,)
+    if options.plot is not None:
+        from esp.output.plots.style import check_plot
+
+        check_plot(options.plot)
     sizes = sizes_of(options.sizes) if options.sizes is not None else []
     from esp.api import load_machine
     from esp.cli.progress import ProgressLine
@@ -67,6 +73,12 @@ def execute(options: argparse.Namespace) -> int:
         progress = shown.runs if shown else None
         found = sensitivities(source, system, request, procs, sizes, size=options.size, progress=progress)
     console.warn(found.warnings, source.program.lines)
+    if options.plot is not None:
+        from esp.output.plots.scalability import sensitivity_figure
+        from esp.output.plots.style import save, styled
+
+        with styled():
+            save(sensitivity_figure(found), options.plot)
     if options.json:
         console.deliver(text_of(output.sensitivity_json(found)))
     elif options.csv:

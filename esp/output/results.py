@@ -49,9 +49,7 @@ _WIDE = 110
 
 _NOT_DRAWN: tuple[tuple[tuple[type, ...], str, str], ...] = (
     ((TimeFormula, ScalingFormula), "a formula", "evaluate() gives the time of each size"),
-    ((Scaling,), "a scalability", "rows() has the size of each system"),
     ((FittedMachine,), "a fit", "rows() has the runs with their residuals"),
-    ((Sensitivity,), "a sensitivity", "rows() has the share of each parameter"),
     ((BestMachine,), "a machine", "rows() has it beside the one that is described"),
 )
 """Results without a picture, and what has their numbers."""
@@ -245,6 +243,14 @@ def picture(result: object, kind: str = "") -> "ResultPicture":
         one_of("kind", kind or "curves", ("curves",))
         with styled():
             return ResultPicture(machines.figure(result), brief(result).strip("<>"))
+    if isinstance(result, Scaling | Sensitivity):
+        from esp.output.plots import scalability
+
+        one_of("kind", kind or "curves", ("curves",))
+        with styled():
+            if isinstance(result, Scaling):
+                return ResultPicture(scalability.scaling_figure(result), brief(result).strip("<>"))
+            return ResultPicture(scalability.sensitivity_figure(result), brief(result).strip("<>"))
     name = brief(result).strip("<>")
     kinds = sweeps.FORMS if isinstance(result, Sweep) else ("bars", "balance")[: 1 + isinstance(result, Prediction)]
     one_of("kind", kind or kinds[0], kinds)
