@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, procs_of, request_of
@@ -9,6 +10,7 @@ from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp plan --help` need not wait for
     from esp.fit.plan import RunPlan
+    from esp.sources import Source
 
 USAGE = "esp plan PROG --sizes N,... --procs P,... [options]"
 
@@ -17,11 +19,13 @@ examples:
   esp plan gauss.hpf --sizes 64..1024 --procs 1,2,4,8           20 runs, or all
   esp plan gauss.hpf --sizes 64:512:32 --procs 1..8 --runs 12
   esp plan gauss.hpf --sizes 64..1024 --procs 1..8 --csv -o runs.csv
+  esp plan gauss.hpf --sizes 64..1024 --procs 1,2,4,8 --script -o runs.sh
+  sh runs.sh runs.csv                                              makes them here
   esp fit runs.csv gauss.hpf --system cluster-ib                  once measured
 
 The runs are those after which least is unknown of the machine: a D-optimal
 plan by predictions (docs/fit_runs.md). --csv writes the table for `esp fit`,
-without its times.
+without its times; --script writes a script that fills it in, where MPI is.
 """
 
 
@@ -34,6 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sizes", metavar="N,...", help="sizes to choose from: 64,128,256 or 64..1024")
     group.add_argument("--size", metavar="NAME", default="n", help="the PARAMETER that they are (default: %(default)s)")
     group.add_argument("--runs", metavar="N", default="20", help="how many runs, at most (default: %(default)s)")
+    script = "print a shell script that makes the runs with the node program and writes the table"
+    group.add_argument("--script", action="store_true", help=script)
     add_forms(parser, "docs/json_other.md")
     add_output(parser)
 
@@ -66,7 +72,9 @@ def execute(options: argparse.Namespace) -> int:
         request = request_of(options, procs[0])
         found = planned(source, system, request, sizes, procs, many, size=options.size, progress=progress)
     console.warn(found.warnings, source.program.lines)
-    if options.json:
+    if options.script:
+        console.deliver(output.plan_script(found, _compile(options, source)))
+    elif options.json:
         console.deliver(text_of(output.plan_json(found)))
     elif options.csv:
         console.deliver(rows_as_csv(output.plan_rows(found)))
@@ -74,6 +82,24 @@ def execute(options: argparse.Namespace) -> int:
         console.deliver(output.plan_text(found, console.screen, _next(options, found)))
     console.took(time.perf_counter() - began)
     return 0
+
+
+def _compile(options: argparse.Namespace, source: "Source") -> str:
+    """The command that writes the node program of a run.
+
+    Raises:
+        UsageError: there is no file to compile, or the times would be those of something else.
+    """
+    if options.program == "-":
+        raise UsageError("a script needs a file.", where="--script", hint="Write the program to a file.")
+    if options.timed:
+        hint = "Leave out --timed: the script takes the time of the whole program."
+        raise UsageError("a script does not time a region.", where="--script", hint=hint)
+    from esp.cli.again import SCENARIO, command
+
+    program = options.program if source.bundled else str(Path(options.program).absolute())
+    one = argparse.Namespace(**{**vars(options), "procs": None, "program": program})
+    return command("compile", one, without=(*SCENARIO, "budget"))
 
 
 _MOST = 2_000

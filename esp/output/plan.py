@@ -1,4 +1,4 @@
-"""`esp plan`: runs to make, as text, JSON and as a table to fill in."""
+"""`esp plan`: runs to make, as text, JSON, a table to fill in, and a script that makes them."""
 
 from typing import Any
 
@@ -53,3 +53,36 @@ def plan_rows(found: RunPlan) -> list[dict[str, Any]]:
         {"procs": each.run.processors, found.parameter: each.run.values[found.parameter], "time [s]": ""}
         for each in found.runs
     ]
+
+
+def plan_script(found: RunPlan, compile_: str, table_name: str = "runs.csv") -> str:
+    """A shell script that makes the runs with the emitted programs. `compile_`: the command that writes one, without
+    its processors and its size."""
+    name, program = found.parameter, printable(found.file.rsplit("/", 1)[-1])
+    lines = [
+        "#!/bin/sh",
+        f"# The runs of `esp plan` for {program}: compiles each, runs it, and writes {table_name}.",
+        "# TIMES=5: each is run so often, and the least of its times counts. MPIRUN: how programs are started.",
+        "set -eu",
+        f"table=${{1:-{table_name}}}",
+        "times=${TIMES:-5}",
+        "work=$(mktemp -d)",
+        "trap 'rm -rf \"$work\"' EXIT INT TERM HUP",
+        f"echo 'procs,{name},time [s]' > \"$table\"",
+        "measure() { # processors size",
+        '  folder="$work/$1-$2"',
+        f'  {compile_} --procs "$1" --set "{name}=$2" --quiet -o "$folder"',
+        '  make -s -C "$folder"',
+        '  rm -f "$work/seconds"',
+        "  i=0",
+        '  while [ "$i" -lt "$times" ]; do',
+        '    ESP_SECONDS="$work/seconds" make -s -C "$folder" run > "$work/output" ||',
+        '      { cat "$work/output" >&2; exit 1; }',
+        "    i=$((i + 1))",
+        "  done",
+        '  echo "$1,$2,$(sort -g "$work/seconds" | head -n 1 | tr -d " ")" >> "$table"',
+        '  tail -n 1 "$table"',
+        "}",
+        *(f"measure {each.run.processors} {each.run.values[name]}" for each in found.runs),
+    ]
+    return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ module mpi
   use, intrinsic :: iso_c_binding, only: c_int
   implicit none
   integer, parameter :: MPI_COMM_WORLD = 0, MPI_INTEGER = 1, MPI_INTEGER8 = 2, MPI_BYTE = 3, MPI_STATUS_SIZE = 1
+  integer, parameter :: MPI_DOUBLE_PRECISION = 4, MPI_MAX = 5
   integer :: MPI_STATUS_IGNORE(MPI_STATUS_SIZE) = 0, MPI_STATUSES_IGNORE(MPI_STATUS_SIZE, 1) = 0
   private :: c_int, alone
 
@@ -49,6 +50,25 @@ contains
     error = comm + code
     stop 3
   end subroutine MPI_Abort
+
+  function MPI_Wtime() result(now)
+    double precision :: now
+    call cpu_time(now)
+  end function MPI_Wtime
+
+  subroutine MPI_Barrier(comm, error)
+    integer, intent(in) :: comm
+    integer, intent(out) :: error
+    error = comm
+  end subroutine MPI_Barrier
+
+  subroutine MPI_Reduce(mine, all, count, kind, operation, root, comm, error)
+    type(*), intent(in) :: mine
+    type(*), intent(inout) :: all
+    integer, intent(in) :: count, kind, operation, root, comm
+    integer, intent(out) :: error
+    call alone(error)
+  end subroutine MPI_Reduce
 
   subroutine MPI_Gather(from, sent, kind, to, received, kind_to, root, comm, error)
     type(*), intent(in) :: from(*)

@@ -1,14 +1,22 @@
 """Plans of runs: as good as the best of all subsets, and better than runs at equal distances."""
 
+import io
+import os
+import subprocess
+import sys
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import esp as package
 from esp import api
+from esp.cli.main import main
 from esp.fit.plan import chosen_runs, planned
 from esp.fit.regression import prior_of
+from esp.fit.runs import read_runs
+from esp.locate import benchmarks_dir
 from esp.request import requested
 
 
@@ -84,3 +92,34 @@ def test_options_that_are_refused(esp, words, text):
     code, _, err = esp("plan", "lfk03.hpf", *words)
     assert code == 2
     assert text in " ".join(err.split())
+
+
+def test_the_script_makes_the_runs(tmp_path, capsys):
+    """What it writes is a table for `esp fit`, with the times of programs that ran."""
+    (tmp_path / "my laplace.hpf").write_bytes((benchmarks_dir() / "laplace.hpf").read_bytes())
+    words = ["plan", str(tmp_path / "my laplace.hpf"), "--sizes", "8,12", "--procs", "1,2", "--runs", "3"]
+    assert main([*words, "--set", "k=2", "--script", "-o", str(tmp_path / "runs.sh")]) == 0
+    capsys.readouterr()
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "TIMES": "2"}
+    table = tmp_path / "out.csv"
+    done = subprocess.run(
+        ["sh", tmp_path / "runs.sh", table], env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    runs = read_runs(table)
+    assert len(runs) == 3
+    assert all(0 < each.time_s < 60 for each in runs)
+    assert {each.processors for each in runs} <= {1, 2}
+    assert {each.values["n"] for each in runs} <= {8, 12}
+    assert not list(tmp_path.glob("*-*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--script", "--timed"], "does not time a region"), (["-", "--script"], "a script needs a file")],
+)
+def test_no_script(words, message, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO((benchmarks_dir() / "laplace.hpf").read_text(encoding="utf-8")))
+    program = [] if words[0] == "-" else ["laplace"]
+    assert main(["plan", *program, *words, "--sizes", "8,12", "--procs", "1,2", "--runs", "3", "--set", "k=2"]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())

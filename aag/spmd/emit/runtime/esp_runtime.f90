@@ -98,6 +98,7 @@ module esp_runtime
 
   integer :: esp_me = 0, esp_procs = 1
   integer :: line_now = 0
+  double precision :: began = 0.0d0
   integer(esp_long), allocatable :: sent_messages(:), sent_bytes(:)
   character(len=24) :: how_broadcast = 'binomial', how_concatenation = 'recursive_doubling'
   character(len=24) :: how_gather = 'binomial', how_scatter = 'binomial', how_transpose = '', how_exchange = 'sequential'
@@ -127,14 +128,39 @@ contains
     how_scatter = algorithms(5)
     how_transpose = algorithms(6)
     how_exchange = algorithms(7)
+    call esp_clock_start()
     call esp_simulation_begin(esp_me) !simulated
   end subroutine esp_start
+
+  ! ESP_SECONDS=file: the time of the program is added to it, from when all have started to the end of the last.
+  subroutine esp_clock_start()
+    integer :: error, status
+    call get_environment_variable('ESP_SECONDS', status=status)
+    if (status /= 0) return
+    call MPI_Barrier(MPI_COMM_WORLD, error)
+    began = MPI_Wtime()
+  end subroutine esp_clock_start
+
+  subroutine esp_clock_finish()
+    character(len=1024) :: file
+    double precision :: own, longest
+    integer :: error, status
+    call get_environment_variable('ESP_SECONDS', file, status=status)
+    if (status /= 0) return
+    own = MPI_Wtime() - began
+    call MPI_Reduce(own, longest, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, error)
+    if (esp_me /= 0) return
+    open(unit=99, file=trim(file), status='unknown', position='append', action='write')
+    write (99, '(es22.15)') longest
+    close(99)
+  end subroutine esp_clock_finish
 
   ! ESP_COUNTERS=file: one line "rank source-line messages bytes" for each line that sent something.
   subroutine esp_finish()
     character(len=1024) :: file
     integer :: status, error, rank, line, lines
     integer(esp_long), allocatable :: messages(:, :), bytes(:, :)
+    call esp_clock_finish()
     call esp_simulation_end(esp_me) !simulated
     call esp_trace_finish() !trace
     call get_environment_variable('ESP_COUNTERS', file, status=status)
