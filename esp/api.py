@@ -281,7 +281,7 @@ def interpret_stages(
 
     def attempt(setting: Setting) -> Result:
         setting = structs.replace(setting, partial=request.partial)
-        return interpret(stages.node_program, stages.graph, machine, setting, listener and listener(), watch)
+        return interpret(stages.node_program, stages.graph, machine, setting, listener, watch)
 
     result, computed = interpreted(stages, request, attempt)
     if request.granularity in FOLDED:

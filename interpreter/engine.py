@@ -10,6 +10,7 @@ Source: Parashar and Hariri, section 2.3 (interpretation function, interpretatio
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic
 from aag.graph import aau as g
@@ -31,6 +32,7 @@ from interpreter.models.condition import choose
 from interpreter.models.io import host_io
 from interpreter.models.iteration import iterate, synchronised, undetermined
 from interpreter.models.library import charge_library
+from interpreter.models.message import Overtaken
 from interpreter.models.sync import reduce
 from interpreter.network import network_of
 from interpreter.reduce import largest
@@ -48,10 +50,18 @@ def interpret(
     graph: g.Graph,
     machine: Machine,
     setting: Setting = NO_SETTING,
-    listener: Listener | None = None,
+    listener: Callable[[], Listener] | None = None,
     watch: Watch | None = None,
 ) -> Result:
-    """Predict the time of a node program on a machine; `watch` is told how far that has come.
+    """Predict the time of a node program on a machine.
+
+    Args:
+        program: the node program.
+        graph: its graph.
+        machine: the machine.
+        setting: options.
+        listener: makes what is told what happens; the last one that it makes has heard all, as the walk may begin anew.
+        watch: told how far the walk has come.
 
     Raises:
         UnresolvedError: values that decide the flow are not known; it lists all of them (D8).
@@ -79,10 +89,26 @@ def interpret_with(
     machine: Machine,
     setting: Setting,
     about: About,
-    listener: Listener | None = None,
+    listener: Callable[[], Listener] | None = None,
     watch: Watch | None = None,
 ) -> Result:
     """As `interpret`, for any answers to the engine's questions."""
+    try:
+        return _interpreted(application, graph, machine, setting, about, listener and listener(), watch)
+    except Overtaken:
+        setting = replace(setting, events=True)
+        return _interpreted(application, graph, machine, setting, about, listener and listener(), watch)
+
+
+def _interpreted(
+    application: Application,
+    graph: g.Graph,
+    machine: Machine,
+    setting: Setting,
+    about: About,
+    listener: Listener | None,
+    watch: Watch | None,
+) -> Result:
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
         run = start(application, graph, machine, setting, walker, listener)

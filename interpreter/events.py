@@ -99,6 +99,8 @@ class EventWalk:
         self.taken: set[int] = set()
         self.waiting: dict[int, list[tuple[tuple[int, int, int], int]]] = {}
         self.starts = 0
+        self.overtaken = False
+        """Whether a message took a link that one of an earlier operation, which cannot be corrected, needed later."""
         self.now = self.latest = -inf
         self.final = True
 
@@ -189,6 +191,8 @@ class EventWalk:
         ready = sent + lead
         self.sent[message] = (sent, sent + entry, ready, rank)
         at = max(ready, _until(self.held, links, ready, self.grain))
+        if self.held and _overtakes(self.held, links, ready, self.facts[message][11], self.grain):
+            self.overtaken = True
         heappush(self.heap, (round(at / self.grain), 0, self._key(message), message, at, links))
         self.clock[rank] = sent + busy
 
@@ -219,6 +223,17 @@ def held_links(rows: Array, first: float) -> dict[int, tuple[float, float, float
         link: (end, idle, since, begun)
         for link, end, idle, since, begun in zip(still.tolist(), *rows[:, still].tolist(), strict=True)
     }
+
+
+def _overtakes(
+    held: dict[int, tuple[float, float, float, float]], links: tuple[int, ...], ready: float, hold: float, grain: float
+) -> bool:
+    """Whether a message holds a link when one of an earlier operation takes it that was ready later."""
+    known = [held[link] for link in links if link in held]
+    return any(
+        since > ready + grain and (ready + hold > begun + grain or idle > ready + grain)
+        for _, idle, since, begun in known
+    )
 
 
 def _until(

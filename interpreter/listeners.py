@@ -5,7 +5,7 @@ must show them asks for `Setting.force_unroll`.
 """
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -91,3 +91,20 @@ class Correctable(Timekeeper):
 
     def corrected(self) -> None:
         """Some times that were told have changed."""
+
+
+Made = TypeVar("Made")
+
+
+class Latest(Generic[Made]):
+    """Makes a listener each time that a walk begins. `made` is the latest, which has heard the whole walk."""
+
+    made: Made
+
+    def __init__(self, make: Callable[[], Made]) -> None:
+        self._make = make
+
+    def __call__(self) -> Made:
+        """Make one."""
+        self.made = self._make()
+        return self.made

@@ -27,6 +27,8 @@ class Network(Struct, kw_only=True):
     """Operations whose messages may meet those that are sent next."""
     followed: int = 0
     """The most messages of such an operation so far."""
+    overtaken: bool = False
+    """Whether a message took a link before one of an earlier operation that would then have had to wait for it."""
 
     def move(self, by: Array) -> None:
         """Let everything on the links be later by (S, 1)."""

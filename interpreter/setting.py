@@ -21,6 +21,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Whether formatting and the host link are charged (Def 2)."""
     contention: bool = True
     """Whether messages wait for busy links; the machine's switching must ask for it, too."""
+    events: bool = False
+    """Whether messages of every operation are followed one by one, also where none of them can meet another."""
     memory: bool = True
     """Whether cache misses are charged."""
     addresses: Mapping[str, int] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from aag.graph.aau import walk
 from esp import api
 from esp.errors import PredictionError
 from interpreter.engine import interpret
-from interpreter.listeners import Correctable, Traffic
+from interpreter.listeners import Correctable, Latest, Traffic
 from interpreter.metrics import WAITING, Index
 from interpreter.result import Result
 from interpreter.setting import Setting
@@ -102,9 +102,9 @@ def predicted_blocks(stages: api.Stages, machine: Machine, request: api.Request)
     line_of = {aau.id: aau.span.line for aau in walk(stages.graph.body)}
 
     def attempt(setting: Setting) -> tuple[Result, _Recorder]:
-        recorder = _Recorder(stages.node_program.layouts.procs, line_of)
+        recorder = Latest(lambda: _Recorder(stages.node_program.layouts.procs, line_of))
         setting = replace(setting, io=False, force_unroll=True)
-        return interpret(stages.node_program, stages.graph, machine, setting, recorder), recorder
+        return interpret(stages.node_program, stages.graph, machine, setting, recorder), recorder.made
 
     (prediction, recorder), _ = api.interpreted(stages, request, attempt)
     if recorder.weighted is not None:

@@ -11,7 +11,7 @@ from esp.computed import Computed
 from esp.validate.flow import undecided_lines
 from esp.validate.guesses import lines_by_contents
 from interpreter.engine import interpret
-from interpreter.listeners import Array, Ints, Listener
+from interpreter.listeners import Array, Ints, Latest, Listener
 from interpreter.result import Assumption, Result
 from interpreter.setting import Setting
 from sag.scenario import export
@@ -48,9 +48,9 @@ def predicted(source: api.Source, system: System, request: api.Request) -> Predi
     machine = export(system, request.scenario)
 
     def attempt(setting: Setting) -> tuple[Result, MessageTally]:
-        tally = MessageTally(lines)
+        tally = Latest(lambda: MessageTally(lines))
         setting = replace(setting, io=False, force_unroll=True)
-        return interpret(stages.node_program, stages.graph, machine, setting, tally), tally
+        return interpret(stages.node_program, stages.graph, machine, setting, tally), tally.made
 
     (found, tally), computed = api.interpreted(stages, request, attempt)
     unknown, undecided = undecided_of(stages, request, found, computed)

@@ -8,6 +8,10 @@ Here the processors of an operation go through their sends and receives, and wha
 A processor may also run ahead into the next operation while messages of earlier ones are under way. What happens before
 the moment at which the first processor comes to the new one is final. From there on everything is followed once more:
 what messages of earlier operations waited for is corrected in the ledger, and so are the clocks.
+
+An operation whose own messages never meet needs no events, and none are kept of it. If a message of a later one takes a
+link that one of such an operation then would have had to wait for, the whole walk begins anew, and keeps the events of
+all operations (`Overtaken`).
 """
 
 from collections.abc import Sequence
@@ -51,7 +55,7 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Batch])
     window = window if window is not None and _may_meet(run, window) else None
     ends_of = tuple(each.ends for each in patterns)
     alone = window is None and network.duplex == "full" and network.topology.kind != "bus"
-    if (alone and not _meet(run, network, ends_of)) or not follow(run, network, count):
+    if (alone and not run.setting.events and not _meet(run, network, ends_of)) or not follow(run, network, count):
         return None
     script = _script(run, network, groups, ends_of)
     shortest = [each.shortest for each in patterns if each.shortest]
@@ -140,6 +144,7 @@ def _follow(run: Run, window: Window, operation: _Operation, grain: float) -> Ar
         for message, *seconds in ahead.received:
             _correct(run, window, scenario, message, (seconds[0], seconds[1]), told, changes)
         walk.latest = ahead.now
+        run.network.overtaken |= ahead.overtaken or walk.overtaken
         window.courses[scenario] = np.array(list(ahead.times.values())).reshape(-1, 4)
         begins[scenario] = ahead.begins
         for message in range(count):

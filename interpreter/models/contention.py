@@ -126,7 +126,7 @@ def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | No
         run.decide(np.where(np.isfinite(found), found - ready[:, None, :, None], -1.0))
     blocked = _latest(found[:, 0])
     if run.recorder is not None or any_of(blocked > ready):
-        blocked = _latest(_held_up(run, found, ready, grain))
+        blocked = _latest(_held_up(run, found, ready, hold, grain))
     elif not routes.shared:
         _occupy(table, routes, _taken(found, routes), ready, ready, ready + hold)
         return None
@@ -148,7 +148,7 @@ def _latest(times: Array) -> Array:
     return latest
 
 
-def _held_up(run: Run, found: Array, ready: Array, grain: float) -> Array:
+def _held_up(run: Run, found: Array, ready: Array, hold: Array, grain: float) -> Array:
     """Until when each message finds each link of its route held (S, M, H); not at all by one that was ready later, or
     waits for another link."""
     held, idle, begun = found[:, 0], found[:, 1], found[:, 3]
@@ -156,6 +156,9 @@ def _held_up(run: Run, found: Array, ready: Array, grain: float) -> Array:
     ahead = found[:, 2:] > limit[:, None]
     if not any_of(ahead):
         return held
+    overtakes = ahead[:, 0] & (((ready + hold - grain)[:, :, None] > begun) | (idle > limit))
+    if not run.network.overtaken and any_of(overtakes):
+        run.network.overtaken = True
     vacant = idle <= limit
     passes = ahead[:, 0] | (ahead[:, 1] & vacant)
     if not any_of(passes):

@@ -14,7 +14,7 @@ from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
 from interpreter.models.circuits import MOST, done, together, too_many
 from interpreter.models.compute import charge
-from interpreter.models.contention import Flight, delays
+from interpreter.models.contention import ALWAYS, Flight, delays
 from interpreter.models.dense import stays_in_blocks, transfer_dense, transfer_in_blocks
 from interpreter.models.pattern import Batch, Pattern
 from interpreter.receive import arrival_time, busy_time, receive
@@ -41,6 +41,7 @@ def transfer(run: Run, aau: int, batches: Sequence[Batch]) -> None:
         for batch, delay in zip(batches, late, strict=True):
             _messages(run, aau, network, batch, late=delay)
         done(run)
+        _refuse_overtaking(run)
         return
     for close, group in groupby(batches, lambda each: stays_in_blocks(run, each)):
         if close:
@@ -51,11 +52,27 @@ def transfer(run: Run, aau: int, batches: Sequence[Batch]) -> None:
                 transfer_dense(run, aau, network, batch)
             else:
                 _messages(run, aau, network, batch)
+    _refuse_overtaking(run)
     entry = run.books.table.get(aau)
     if entry is not None and entry.contended and too_many(run, [each for batch in batches for each in batch.patterns]):
         run.books.assume(
             "stages", f"an operation with more than {MOST:,} messages: link contention is resolved stage by stage"
         )
+
+
+class Overtaken(Exception):
+    """A message took a link that one of an earlier operation would then have waited for. Nothing can correct that
+    afterwards, unless all operations are followed from the beginning (`Setting.events`)."""
+
+
+def _refuse_overtaking(run: Run) -> None:
+    """Begin anew where following all operations would find other times.
+
+    Raises:
+        Overtaken: the interpretation has to begin anew.
+    """
+    if run.network.overtaken and not run.setting.events and run.procs * run.scenarios <= ALWAYS:
+        raise Overtaken
 
 
 def _messages(

@@ -306,7 +306,12 @@ class Hand:
     def run(self, *body, on=None, setting=None, critical=(), listener=None) -> Result:
         about = About(program="hand", file="hand.hpf", constants=dict(self.constants))
         return interpret_with(
-            self, self.graph(*body, critical=critical), on or machine(), setting or Setting(), about, listener
+            self,
+            self.graph(*body, critical=critical),
+            on or machine(),
+            setting or Setting(),
+            about,
+            listener and (lambda: listener),
         )
 
 

@@ -4,7 +4,7 @@ import heapq
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from interpreter.models import circuits
@@ -122,11 +122,12 @@ def walk(procs, phases, begin, gaps, half, bus):
 
 
 @st.composite
-def run_ahead(draw):
+def run_ahead(draw, most=8, kinds=("half", "bus", "full"), apart=(False, True)):
+    """Phases of up to so many messages, on links of these kinds, in operations of their own or in one."""
     procs = draw(st.sampled_from([4, 8]))
     phases, gaps = [], []
     for _ in range(draw(st.integers(2, 5))):
-        sources = draw(st.lists(st.integers(0, procs - 1), max_size=procs, unique=True))
+        sources = draw(st.lists(st.integers(0, procs - 1), max_size=min(most, procs), unique=True))
         targets = draw(st.permutations(range(procs)))
         pairs = [(a, b) for a, b in zip(sources, targets, strict=False) if a != b]
         sizes = draw(st.lists(st.integers(16, 3000), min_size=len(pairs), max_size=len(pairs)))
@@ -140,20 +141,20 @@ def run_ahead(draw):
         phases,
         begin,
         [list(gap + each) for gap, each in zip(np.array(gaps), odd, strict=True)],
-        draw(st.booleans()),
-        draw(st.booleans()),
+        draw(st.sampled_from(kinds)),
+        draw(st.sampled_from(apart)),
     )
 
 
-@settings(max_examples=100, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=200, phases=[Phase.explicit, Phase.generate])
 @given(run_ahead())
 def test_phases_are_followed_as_events_do_in_one_operation_and_over_several(case):
     """Messages of a processor that runs ahead meet those of earlier phases; in one operation there are no gaps.
 
     In a phase without messages nothing happens, as in the iterations of a loop that have none.
     """
-    procs, phases, begin, gaps, half, apart = case
-    bus = apart and not half
+    procs, phases, begin, gaps, kind, apart = case
+    half, bus = kind == "half", kind == "bus"
     if not apart:
         gaps = [gaps[0], *([0.0] * procs for _ in gaps[1:])]
     hand = Hand(procs)
@@ -173,6 +174,27 @@ def test_phases_are_followed_as_events_do_in_one_operation_and_over_several(case
     additive(got)
     expected = walk(procs, phases, np.array(begin) * US, np.array(gaps) * US, half, bus)
     np.testing.assert_allclose(got.per_processor.end_s[0], expected, rtol=1e-9)
+
+
+@settings(max_examples=150, phases=[Phase.explicit, Phase.generate])
+@given(run_ahead(most=2, kinds=("full",), apart=(True,)))
+@example(
+    (
+        8,
+        [[(4, 2, 392), (7, 1, 179)], [(7, 2, 1446), (6, 3, 468)]],
+        [40, 180, 512, 1003, 1596, 2776, 743, 923],
+        [
+            [400.6, 819.9, 138.8, 33.2, 500.3, 134.9, 243.0, 257.8],
+            [351.8, 148.5, 319.3, 30.3, 350.3, 900.4, 261.5, 120.6],
+        ],
+        "full",
+        True,
+    )
+)
+def test_operations_without_meetings_of_their_own_meet_each_other(case):
+    """No two messages of an operation want the same link, so that it needs no events; but a processor that is ahead may
+    take a link which a message of the operation before needs then."""
+    test_phases_are_followed_as_events_do_in_one_operation_and_over_several.hypothesis.inner_test(case)
 
 
 @settings(max_examples=150)

@@ -7,7 +7,7 @@ from esp import api
 from esp.locate import program_names, system_names
 from interpreter.counts import COMPUTATION, OVERHEAD, RECEIVING, SENDING
 from interpreter.engine import interpret
-from interpreter.listeners import Timekeeper
+from interpreter.listeners import Latest, Timekeeper
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.setting import Setting
 from sag.figures import figures_of
@@ -62,9 +62,9 @@ def walked(program, system, procs, scenario):
     request = api.Request(procs=procs, values=VALUES.get(program, {}))
     stages = api.lower_source(api.read_source(program), described, request)
     machine = export(described, scenario)
-    told = Told(machine, stages.node_program.layouts.grid.shape or (procs,))
+    told = Latest(lambda: Told(machine, stages.node_program.layouts.grid.shape or (procs,)))
     setting = Setting(values=VALUES.get(program, {}), force_unroll=True)
-    return interpret(stages.node_program, stages.graph, machine, setting, told), told
+    return interpret(stages.node_program, stages.graph, machine, setting, told), told.made
 
 
 CASES = [

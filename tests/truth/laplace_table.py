@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aag.graph.aau import AAU, Comm, Seq
 from esp.api import load_machine
 from interpreter.engine import interpret
-from interpreter.listeners import Listener
+from interpreter.listeners import Latest, Listener
 from interpreter.result import Result
 from interpreter.setting import Setting
 from sag.scenario import Scenario, export
@@ -85,8 +85,9 @@ def row(n: int, procs: int, distribution: str) -> Row:
     """Predict the kernel of laplace_<distribution>.hpf, and simulate its node program."""
     stages = lowered(f"laplace_{distribution}", procs, n=n, k=SWEEPS)
     machine = export(load_machine("ipsc860"), Scenario(io=False))
-    blocks = _Blocks()
-    interpret(stages.node_program, stages.graph, machine, Setting(io=False, force_unroll=True), blocks)
+    latest = Latest(_Blocks)
+    interpret(stages.node_program, stages.graph, machine, Setting(io=False, force_unroll=True), latest)
+    blocks = latest.made
     assert len(blocks.seconds) == SWEEPS + 1, "one exchange in each sweep"
     timed = interpret(stages.node_program, stages.graph, machine, Setting(io=False, timed=True))
     assert timed.timed_s is not None

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from esp.api import Request, Stages, interpreted
 from esp.validate.simgrid import place_of
 from interpreter.engine import interpret
-from interpreter.listeners import Correctable
+from interpreter.listeners import Correctable, Latest
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.setting import Setting
 from sag.machine import Machine, MessageRange
@@ -212,9 +212,9 @@ def overlapped(stages: Stages, machine: Machine, request: Request, factors: Sequ
     """The time of a program for each overlap factor. `machine`: without overlap."""
 
     def attempt(setting: Setting) -> Recorder:
-        recorder = Recorder(stages.node_program.layouts.procs)
+        recorder = Latest(lambda: Recorder(stages.node_program.layouts.procs))
         interpret(stages.node_program, stages.graph, machine, replace(setting, io=False, force_unroll=True), recorder)
-        return recorder
+        return recorder.made
 
     recorder, _ = interpreted(stages, request, attempt)
     rest = recorder.pending.tolist()

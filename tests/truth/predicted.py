@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aag.graph.aau import AAU
 from esp.api import Request, Stages, load_machine, lower_source, read_source
 from interpreter.engine import interpret
-from interpreter.listeners import Listener
+from interpreter.listeners import Latest, Listener
 from interpreter.result import Result
 from interpreter.setting import Setting
 from sag.scenario import Scenario, export
@@ -97,14 +97,15 @@ def predict(
     """
     scenario = Scenario(processor_speed=speed, memory_speed=speed, io=False, sets=tuple((sets or {}).items()))
     machine = export(load_machine("ipsc860"), scenario)
-    books = _Sent(procs := stages.node_program.layouts.procs)
-    result = interpret(stages.node_program, stages.graph, machine, Setting(io=False, timed=timed), books)
-    if not books.complete:
-        books = _Sent(procs)
+    procs = stages.node_program.layouts.procs
+    latest = Latest(lambda: _Sent(procs))
+    result = interpret(stages.node_program, stages.graph, machine, Setting(io=False, timed=timed), latest)
+    if not latest.made.complete:
         every = Setting(io=False, force_unroll=True, timed=timed)
-        walked = interpret(stages.node_program, stages.graph, machine, every, books)
-        assert books.complete
+        walked = interpret(stages.node_program, stages.graph, machine, every, latest)
+        assert latest.made.complete
         assert np.allclose(walked.time_s, result.time_s, rtol=1e-9)
+    books = latest.made
     each = result.per_processor
     end_s = each.end_s[0]
     return Predicted(

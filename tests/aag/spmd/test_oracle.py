@@ -15,7 +15,7 @@ from aag.graph.aau import walk
 from aag.pipeline import read_program
 from esp import api
 from interpreter.engine import interpret
-from interpreter.listeners import Listener
+from interpreter.listeners import Latest, Listener
 from interpreter.setting import Setting
 from sag.scenario import export
 from tests.aag.spmd.emit import tree as t
@@ -45,7 +45,7 @@ def predicted(program, procs):
     """(messages, elements) that each processor receives in the body."""
     machine, request = api.load_machine("ipsc860"), api.Request(procs=procs)
     stages = api.lower_source(api.Source(program=read_program(t.text(program), "nest.hpf")), machine, request)
-    listener = Received(stages.graph, body_lines(program), procs)
+    listener = Latest(lambda: Received(stages.graph, body_lines(program), procs))
     interpret(
         stages.node_program,
         stages.graph,
@@ -53,7 +53,8 @@ def predicted(program, procs):
         Setting(io=False, force_unroll=True),
         listener,
     )
-    return listener.messages_of, listener.bytes_of // (8 if program.real else 4)
+    heard = listener.made
+    return heard.messages_of, heard.bytes_of // (8 if program.real else 4)
 
 
 def is_of_class(program):
