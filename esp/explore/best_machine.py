@@ -172,6 +172,9 @@ def best_machine(
     if "cache" in formula.used and cache is None:
         hint = "Leave cache out of the formula, or describe the cache of the machine."
         raise UsageError(f"{system.name} has no cache.", where="--price", hint=hint)
+    if not {*names, *(["cache"] if "cache" in formula.used else [])}:
+        hint = f"Write it in {', '.join(VARIABLES[:-1])}; `esp sensitivity` says what matters."
+        raise UsageError("the price is the same for all machines.", where="--price", hint=hint)
     space = SearchSpace(names=names, now=now, limits=_limits(names, now, limits or {}), fixed=fixed)
     here = point_at(space, np.zeros(len(names)), times.at(times.cache), formula)
     sized = "cache" in formula.used

@@ -14,7 +14,7 @@ from esp import api
 from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
 from esp.fit.regression import Factors, factors_of, prior_of
-from esp.fit.runs import MeasuredRun, read_runs
+from esp.fit.runs import ALIASES, MeasuredRun, read_runs
 from esp.fit.student import half_width
 from esp.fit.walks import FitSubject, Progress, RunWalks
 from esp.quantities import NODE, kind_of, quantities_of
@@ -82,6 +82,8 @@ class FittedMachine(Printed, Struct, frozen=True, kw_only=True, eq=False):
     runs: tuple[FittedRun, ...]
     forecasts: tuple[RunForecast, ...]
     factors: Factors
+    assumed: tuple[str, ...] = ()
+    """What the predictions assume of the programs."""
     warnings: tuple[Any, ...] = ()
 
     @property
@@ -130,10 +132,14 @@ def forecast_run(values: Mapping[str, int], where: str) -> MeasuredRun:
     Raises:
         UsageError: it has no number of processors.
     """
-    plain = {name.lower(): value for name, value in values.items()}
+    plain = {ALIASES.get(name.lower(), name.lower()): value for name, value in values.items()}
     procs = plain.pop("procs", 0)
     if procs < 1:
-        raise UsageError("a run to predict needs its processors.", where=where, hint="Write n=4096,procs=64.")
+        raise UsageError(
+            "a run to predict needs its processors.",
+            where=where,
+            hint="Write its number of processors as procs: n=4096,procs=64.",
+        )
     return MeasuredRun(program="", processors=procs, values=plain, time_s=0.0, line=0)
 
 
@@ -191,6 +197,7 @@ def fitted(
         runs=tuple(_run(at, each, described, found) for at, each in enumerate(runs)),
         forecasts=_forecasts(subject, forecasts, found, quantile),
         factors=found,
+        assumed=tuple(walks.assumed),
         warnings=tuple(walks.warnings),
     )
 

@@ -55,6 +55,8 @@ class RunPlan(Struct, frozen=True, kw_only=True, eq=False):
     """Quantity -> the factor by which it may be larger or smaller, with 95 %, after these runs."""
     systematic: tuple[tuple[str, float], ...]
     """The same of as many evenly spaced runs of the list of candidates."""
+    assumed: tuple[str, ...] = ()
+    """What the predictions assume of the programs."""
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -116,6 +118,7 @@ def planned(
         among=len(candidates),
         known=_known(slopes[chosen] / ERROR, prior, names),
         systematic=_known(slopes[spaced] / ERROR, prior, names),
+        assumed=tuple(walks.assumed),
         warnings=tuple(walks.warnings),
     )
 

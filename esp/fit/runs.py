@@ -13,7 +13,7 @@ from sag.quantities import QuantityError, parse_quantity
 
 FORM = "Write for example `procs,n,time [s]` and below it `4,256,1.24`."
 
-_ALIASES = {**dict.fromkeys(("p", "nprocs", "np", "processors", "nodes"), "procs"), "file": "program"}
+ALIASES = {**dict.fromkeys(("p", "nprocs", "np", "processors", "nodes"), "procs"), "file": "program"}
 _UNITS = {
     **{f"time{mark}{unit}": unit for mark in "_ /" for unit in ("s", "ms", "us", "ns")},
     "seconds": "s",
@@ -68,7 +68,7 @@ def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:
         if found is None:
             raise UnreadableFileError(f"column {number} has no name.", where=where, hint=FORM)
         plain = found.group(1).lower().replace("-", " ")
-        name = "time" if plain in _UNITS else _ALIASES.get(plain, plain)
+        name = "time" if plain in _UNITS else ALIASES.get(plain, plain)
         if not name.replace("_", "").isalnum():
             # The heading itself is not shown: perhaps this is another file than a table.
             raise UnreadableFileError(

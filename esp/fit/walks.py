@@ -23,6 +23,9 @@ UNKNOWN = "E301"
 APART = 0.05
 """Difference of the logarithms of two factors from which derivatives are taken, to both sides."""
 
+_OF_PROGRAMS = frozenset(("while", "branch", "mask", "computed"))
+"""Codes of assumptions about what a program does, which runs may do otherwise."""
+
 Progress = Callable[[int, int, str], None]
 """Called with how many walks are made, of how many so far, and of which run the next one is."""
 
@@ -45,6 +48,8 @@ class RunWalks:
         self._stages: dict[tuple[str, int, tuple[tuple[str, int], ...]], api.Stages] = {}
         self._made = 0
         self.warnings: dict[Diagnostic, None] = {}
+        self.assumed: dict[str, None] = {}
+        """What predictions assume of the program: its trips, branches and masks."""
 
     def __call__(self, logs: Floats) -> tuple[Floats, Floats]:
         """(R,) logarithms of the predicted times with such logarithms of factors (G,), and their derivatives (R, G).
@@ -87,6 +92,7 @@ class RunWalks:
         asked = structs.replace(request, scenario=scenario)
         made = api.interpret_stages(self._stages[key], subject.system, asked)
         self.warnings |= dict.fromkeys(made.warnings)
+        self.assumed |= dict.fromkeys(each.text for each in made.assumptions if each.code in _OF_PROGRAMS)
         return np.broadcast_to(time_of(made, run, timed=subject.request.timed), scenarios).copy()
 
 

@@ -12,6 +12,10 @@ from esp.output.screen import Screen, flow, paragraph, printable
 from esp.prediction import Prediction
 
 _NANO = 1e-9
+_SLIGHT = 1e-3
+"""Elasticity of a price that is none."""
+_SLOW = 3.0
+"""How many times as long the best machine may take as today's without a question."""
 _ABOUT = {"ops": "a mean operation", "bw": "a byte of a message", "startup": "a start-up", "cache": "cache"}
 
 
@@ -24,13 +28,14 @@ def best_text(found: BestMachine, screen: Screen, next_: str = "") -> str:
     above += asked_for(base, screen)
     above.append(screen.paint("strong", flow(_sentence(found).split(), width, " ", "     ")))
     notes = [paragraph("price", found.price + (", of 1994 (M. Clement)" if found.price == PRICE else ""), width)]
-    text = "at the best point a variable has the same share of the time as of the price: 1% more gains what it costs"
-    notes.append(paragraph("shares", text, width))
+    text = "a variable has the same share of the time as of the price where 1% more of it gains what it costs"
+    notes.append(paragraph("shares", text + (", not at a limit" if found.best.limits else ""), width))
     notes.append(paragraph("maxima", _maxima(found), width))
     if found.best.limits:
         verb = "lies" if len(found.best.limits) == 1 else "lie"
         text = f"{listed(found.best.limits)} {verb} at the end of what was searched (--limits)"
         notes.append(screen.paint("warm", paragraph("limits", text, width)))
+    notes += [screen.paint("warm", paragraph("doubtful", each, width)) for each in _doubts(found)]
     notes += assumed_notes([base], width)
     if next_:
         notes.append(paragraph("next", next_, width))
@@ -38,6 +43,19 @@ def best_text(found: BestMachine, screen: Screen, next_: str = "") -> str:
     if found.caches:
         blocks.append(_caches(found, screen))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
+
+
+def _doubts(found: BestMachine) -> list[str]:
+    """What looks as if the price were not meant so."""
+    doubts = [
+        f"the price falls if {_ABOUT[name]} takes less time: is the formula the right way round?"
+        for name in found.names
+        if min(found.now.price_shares[name], found.best.price_shares[name]) < -_SLIGHT
+    ]
+    if found.best.limits and found.best.time_s > _SLOW * found.now.time_s:
+        slower = significant(found.best.time_s / found.now.time_s)
+        doubts.append(f"this machine takes {slower} times as long: does the price lack what every machine costs?")
+    return doubts
 
 
 def _sentence(found: BestMachine) -> str:

@@ -44,6 +44,7 @@ def fit_text(found: FittedMachine, screen: Screen, next_: str = "") -> str:
         notes.append(paragraph("little", text, width))
     for each in doubts(found):
         notes.append(screen.paint("warm", paragraph("doubtful", each, width)))
+    notes += [paragraph("assumed", each, width) for each in found.assumed[:_NAMED]]
     if found.without:
         notes.append(paragraph("unused", f"{listed(list(found.without))}: no run depends on them", width))
     if next_:

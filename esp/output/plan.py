@@ -7,6 +7,9 @@ from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.screen import Screen, paragraph, printable
 
+_NAMED = 3
+"""What is assumed of the program that is named."""
+
 
 def plan_text(found: RunPlan, screen: Screen, next_: str = "") -> str:
     """The runs, and what they will determine. `next_`: the command to try now."""
@@ -25,6 +28,7 @@ def plan_text(found: RunPlan, screen: Screen, next_: str = "") -> str:
     text = "factors known to within so much after these runs, with 95%; in brackets after as many evenly spaced ones"
     notes.append(paragraph("", text, width))
     notes.append(paragraph("assumed", f"runs differ from their fitted times by {percent(ERROR)}", width))
+    notes += [paragraph("", each, width) for each in found.assumed[:_NAMED]]
     if next_:
         notes.append(paragraph("next", next_, width))
     blocks = [f"{screen.paint('strong', head)}\n{sentence}", table(columns, rows, screen), "\n".join(notes)]
@@ -58,20 +62,24 @@ def plan_rows(found: RunPlan) -> list[dict[str, Any]]:
 def plan_script(found: RunPlan, compile_: str, table_name: str = "runs.csv") -> str:
     """A shell script that makes the runs with the emitted programs. `compile_`: the command that writes one, without
     its processors and its size."""
+    compile_ = compile_.replace("esp ", '"$esp" ', 1)
     name, program = found.parameter, printable(found.file.rsplit("/", 1)[-1])
     lines = [
         "#!/bin/sh",
         f"# The runs of `esp plan` for {program}: compiles each, runs it, and writes {table_name}.",
-        "# TIMES=5: each is run so often, and the least of its times counts. MPIRUN: how programs are started.",
+        "# TIMES=5: each is run so often, and the least of its times counts.",
+        "# MPIRUN: how programs are started. ESP: the command esp.",
         "set -eu",
         f"table=${{1:-{table_name}}}",
         "times=${TIMES:-5}",
+        "esp=${ESP:-esp}",
+        'command -v "$esp" > /dev/null || { echo "esp was not found: set ESP to its path" >&2; exit 127; }',
         "work=$(mktemp -d)",
         "trap 'rm -rf \"$work\"' EXIT INT TERM HUP",
         f"echo 'procs,{name},time [s]' > \"$table\"",
         "measure() { # processors size",
         '  folder="$work/$1-$2"',
-        f'  {compile_} --procs "$1" --set "{name}=$2" --quiet -o "$folder"',
+        f'  {compile_} --procs "$1" --set "{name}=$2" --quiet -o "$folder" > /dev/null',
         '  make -s -C "$folder"',
         '  rm -f "$work/seconds"',
         "  i=0",

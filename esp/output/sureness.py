@@ -27,7 +27,8 @@ _COMPILED = {
 def sure(prediction: Prediction) -> str:
     """Between which times the program takes, how much of it uses estimates, and the model error."""
     found = prediction.interval
-    text = f"{trusted(prediction)}; model error {percent(stated_error(prediction))}"
+    error = stated_error(prediction) if found is None else found.model_error
+    text = f"{trusted(prediction)}; model error {percent(error)}"
     if found is None:
         return text
     return f"{within(found)}; {text}{compilers(found.undecided)}"

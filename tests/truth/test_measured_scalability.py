@@ -1,7 +1,7 @@
 """Isospeed scalability measured: node programs that count what they do keep the speed at the sizes that are computed.
 
-The runs are those of `esp.validate.counted` in SMPI, on the machine as it is described, and on a hidden one to which runs
-on few processors are fitted first. There are no caches on either side, as counted runs have none.
+The runs are those of `esp.validate.counted` in SMPI, on the machine as it is described, and on a hidden one to which
+runs on few processors are fitted first. There are no caches on either side, as counted runs have none.
 """
 
 import pytest

@@ -25,6 +25,18 @@ def test_screen_json_and_rows(esp):
     assert [row.split(",")[0] for row in rows] == ["machine", "ipsc860", "best"]
 
 
+@pytest.mark.parametrize(
+    ("price", "message"),
+    [
+        ("p*(100*ops + 500)", "is the formula the right way round?"),
+        ("p*(2000*(70/ops)**1.5 + 500*400/bw)", "does the price lack what every machine costs?"),
+    ],
+)
+def test_a_price_that_cannot_be_meant_is_questioned(price, message, esp):
+    assert message in " ".join(esp(*WORDS, "--price", price)[1].split())
+    assert message not in " ".join(esp(*WORDS)[1].split())
+
+
 def test_limits_are_read():
     assert limits_of(" ops=1..1e2, bw = 0.5 .. 5000") == {"ops": (1.0, 100.0), "bw": (0.5, 5000.0)}
     for wrong in ("ops", "ops=1", "ops=1..", "ops=-1..5", "ops=1..2,ops=1..3"):

@@ -73,6 +73,7 @@ def test_the_cache_is_as_large_as_the_step_that_pays():
     [
         ("p*(1 +", {}, "is not a formula"),
         ("p*zz", {}, "zz is not known"),
+        ("p*1000", {}, "the same for all machines"),
         ("p*(1 + 1/ops - 9)", {"ops": (1.0, 9.0)}, "not a number from 0 on"),
         ("p*(1 + 1/ops)", {"bw": (1.0, 9.0)}, "'bw' is not searched"),
         ("p*(1 + 1/ops)", {"ops": (9.0, 1.0)}, "ops from 9 to 1 is no range"),

@@ -123,3 +123,13 @@ def test_no_script(words, message, capsys, monkeypatch):
     program = [] if words[0] == "-" else ["laplace"]
     assert main(["plan", *program, *words, "--sizes", "8,12", "--procs", "1,2", "--runs", "3", "--set", "k=2"]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_is_assumed_of_the_program_is_said(capsys, tmp_path):
+    """The trips of a loop that ends early: runs may do less."""
+    assert main(["plan", "laplace", "--sizes", "8,12", "--procs", "1,2", "--runs", "3", "--set", "k=2"]) == 0
+    assert "the loop exit depends on data" in " ".join(capsys.readouterr().out.split())
+    table = tmp_path / "runs.csv"
+    table.write_text("n,p,time [ms]\n16,1,9\n16,2,6\n32,1,30\n32,2,20\n", encoding="utf-8")
+    assert main(["fit", str(table), "laplace", "--set", "k=2", "--predict", "n=32,nodes=4"]) == 0
+    assert "the loop exit depends on data" in " ".join(capsys.readouterr().out.split())
