@@ -7,8 +7,12 @@ as an addition without its loads.
 
 from collections.abc import Mapping, Sequence
 
+from sag.quantities import Change, make_change
 from sag.unit import Figure, System
-from sag.values import settable
+from sag.values import WhatIf, settable
+
+Sets = tuple[tuple[str, WhatIf], ...]
+"""Paths of parameters with their changes."""
 
 NODE = ("operations", "loops", "misses", "copies")
 NETWORK = ("start-ups", "bytes", "software")
@@ -82,3 +86,17 @@ def timed_parameters(system: System) -> Mapping[str, str]:
                 key = key.removeprefix(component)
             found[path] = IO if not role or key.startswith("io.") else quantity_of(role, key) or IO
     return found
+
+
+def scaled(system: System, sets: Sequence[tuple[str, WhatIf]], factors: Sequence[tuple[str, Change]]) -> Sets:
+    """Given changes of parameters, and factors on some: a parameter with both has the factor on what is given."""
+    figures = system.parameters()
+    found: dict[str, WhatIf] = dict(factors)
+    for path, given in sets:
+        factor, figure = found.get(path), figures.get(path)
+        if isinstance(factor, Change) and isinstance(figure, Figure):
+            made = make_change(given, figure.dimension, plain_is_factor=False)
+            found[path] = Change(is_factor=made.is_factor, amount=made.amount * factor.amount, text=factor.text)
+        else:
+            found[path] = given
+    return tuple(found.items())

@@ -20,7 +20,7 @@ TRIPS = re.compile(r"trips_(\d+)")
 
 class Settable(Struct, frozen=True):
     """Names with the reason why no value can be given, empty where one can; `offered`: those worth a hint; `computed`:
-    variables that decide sizes or the flow, with the lines that compute them all the same."""
+    variables that decide sizes, with the lines that compute them all the same."""
 
     why: Mapping[str, str]
     offered: tuple[str, ...]
@@ -70,7 +70,7 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
             why[name] = ""
     computed: dict[str, tuple[int, ...]] = {}
     for each in assigns:
-        if isinstance(each.target, Var) and each.target.name in sizing | deciding:
+        if isinstance(each.target, Var) and each.target.name in sizing:
             computed[each.target.name] = (*computed.get(each.target.name, ()), each.span.line)
     offered = tuple(sorted((each for each in why if not why[each] and each not in assigned), key=_is_trips))
     return Settable(why, offered, computed)

@@ -57,6 +57,9 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("several numbers of processors are needed.", where="--procs", hint="Write --procs 1,2,4,8.")
     if not options.runs.isdecimal() or not 1 <= int(options.runs) <= _MOST:
         raise UsageError(f"{options.runs!r} is not a number of runs.", where="--runs", hint="Write for example 20.")
+    varied = [each for each in options.set if each.partition("=")[0].strip().lower() == options.size.lower()]
+    if varied:
+        raise UsageError(f"--sizes has the values of {options.size}.", where="--set", hint=f"Leave out {varied[0]}.")
     from esp.api import load_machine
     from esp.cli.progress import ProgressLine
     from esp.cli.reading import source_of
@@ -73,7 +76,9 @@ def execute(options: argparse.Namespace) -> int:
         found = planned(source, system, request, sizes, procs, many, size=options.size, progress=progress)
     console.warn(found.warnings, source.program.lines)
     if options.script:
-        console.deliver(output.plan_script(found, _compile(options, source)))
+        console.deliver(
+            output.plan_script(found, _compile(options, source), _absolute(options.input) if options.input else "")
+        )
     elif options.json:
         console.deliver(text_of(output.plan_json(found)))
     elif options.csv:
@@ -92,14 +97,23 @@ def _compile(options: argparse.Namespace, source: "Source") -> str:
     """
     if options.program == "-":
         raise UsageError("a script needs a file.", where="--script", hint="Write the program to a file.")
-    if options.timed:
-        hint = "Leave out --timed: the script takes the time of the whole program."
-        raise UsageError("a script does not time a region.", where="--script", hint=hint)
+    if options.timed or options.io == "off":
+        hint = "Leave out --timed and --io off: the script takes the time of the whole program."
+        raise UsageError("a script times the whole program.", where="--script", hint=hint)
+    if options.json or options.csv:
+        raise UsageError("a script is neither JSON nor CSV.", where="--script", hint="Leave the other one out.")
     from esp.cli.again import SCENARIO, command
 
     program = options.program if source.bundled else str(Path(options.program).absolute())
-    one = argparse.Namespace(**{**vars(options), "procs": None, "program": program})
+    changed = {"procs": None, "program": program, "system": _absolute(options.system)}
+    changed |= {name: [_absolute(each) for each in getattr(options, name)] for name in ("files", "include")}
+    one = argparse.Namespace(**{**vars(options), **changed})
     return command("compile", one, without=(*SCENARIO, "budget"))
+
+
+def _absolute(name: str) -> str:
+    """A name of a file or folder from anywhere; of nothing else it stays as it is."""
+    return str(Path(name).absolute()) if Path(name).exists() else name
 
 
 _MOST = 2_000

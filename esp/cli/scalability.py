@@ -222,7 +222,7 @@ def _overtaking(options: argparse.Namespace, console: "Console", procs: tuple[in
     refuse_without_effect(options, ("speed", "tol", "efficiency", "speedups"), "with --against")
     if options.by == "formula":
         raise UsageError("the times are those of predictions.", where="--by", hint="Leave it out.")
-    if options.grow == "fixed" and options.work:
+    if (options.grow or "fixed") == "fixed" and options.work:
         raise UsageError(
             "--work has no effect with a fixed size.", where="--work", hint="Leave it out, or add --grow work."
         )

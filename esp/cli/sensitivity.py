@@ -15,6 +15,7 @@ from esp.cli.options import (
     request_of,
 )
 from esp.cli.plan import sizes_of
+from esp.errors import UsageError
 
 USAGE = "esp sensitivity PROG [--procs P,...] [--sizes N,...] [options]"
 
@@ -59,6 +60,9 @@ def execute(options: argparse.Namespace) -> int:
 
         check_plot(options.plot)
     sizes = sizes_of(options.sizes) if options.sizes is not None else []
+    varied = [each for each in options.set if each.partition("=")[0].strip().lower() == options.size.lower()]
+    if sizes and varied:
+        raise UsageError(f"--sizes has the values of {options.size}.", where="--set", hint=f"Leave out {varied[0]}.")
     from esp.api import load_machine
     from esp.cli.progress import ProgressLine
     from esp.cli.reading import source_of

@@ -21,10 +21,10 @@ from esp import api
 from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
 from esp.explore.plan import CHUNK, path_of
-from esp.explore.price_search import WIDE, Curvature, PricePoint, SearchSpace, cheapest, curvature, point_at
-from esp.explore.sensitivity import SensitiveRun, sensitivities
+from esp.explore.price_search import WIDE, Curvature, Price, PricePoint, SearchSpace, cheapest, curvature, point_at
+from esp.explore.sensitivity import SensitiveRun, refuse_absolute, sensitivities
 from esp.prediction import Prediction
-from esp.quantities import kind_of, timed_parameters
+from esp.quantities import kind_of, scaled, timed_parameters
 from esp.request import requested
 from esp.shown import Printed
 from esp.sources import Name, Source, read_source
@@ -48,9 +48,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """Variable -> the groups of parameters that it scales."""
 
 _NANO = 1e-9
+_WIDEST = 1e12
+"""The largest limit over the least one."""
 _DOUBLINGS = range(-5, 7)
 """Powers of two by which caches differ from that of the machine."""
-_STEP = 0.02
+_STEP = 0.01
 """Relative difference of times from which a step between two caches is looked for."""
 _BISECTIONS = 3
 _CACHES_FOLLOWED = 3
@@ -146,6 +148,21 @@ def price_of(text: str) -> UserFormula:
     return formula_of(text, VARIABLES, "--price", "'p*(500 + 100*2**(100/ops))'")
 
 
+class _Positive:
+    """A price that is refused where it is 0, as nobody sells that."""
+
+    def __init__(self, formula: UserFormula) -> None:
+        self._formula = formula
+        self.used = formula.used
+
+    def __call__(self, values: Mapping[str, float]) -> float:
+        found = self._formula(values)
+        if not found > 0:
+            shown = ", ".join(f"{name} = {value:.3g}" for name, value in values.items())
+            raise UsageError(f"a machine costs nothing with {shown}.", where="--price", hint="Add what each costs.")
+        return found
+
+
 def best_machine(
     source: Source,
     system: System,
@@ -155,9 +172,10 @@ def best_machine(
     progress: Progress | None = None,
 ) -> BestMachine:
     """As `optimize_machine`, for a program that is read and a machine that is loaded."""
-    formula = price_of(price)
+    formula = _Positive(price_of(price))
     if request.scenario.has_lists:
         raise UsageError("one machine is searched.", hint="Give each change one value.")
+    refuse_absolute(request)
     sensitive = sensitivities(source, system, request, [request.procs])
     run = sensitive.runs[0]
     now = _values(run)
@@ -232,8 +250,9 @@ def _limits(
     for name, (low, high) in given.items():
         if name not in names:
             known = f"Known here: {', '.join(names)}." if names else ""
+            known = "Caches are tried from 1/32 to 64 times that of the machine." if name == "cache" else known
             raise UsageError(f"{name!r} is not searched.", where="--limits", hint=known)
-        if not 0 < low < high < float("inf"):
+        if not 0 < low < high < low * _WIDEST:
             raise UsageError(
                 f"{name} from {low:g} to {high:g} is no range.", where="--limits", hint="Write ops=5..500."
             )
@@ -270,7 +289,7 @@ def _bisected(low: int, high: int, found: dict[int | None, float], times: "_Time
 
 
 def _best_of(
-    space: SearchSpace, times: "_Times", formula: UserFormula, tried: Mapping[int | None, float]
+    space: SearchSpace, times: "_Times", formula: Price, tried: Mapping[int | None, float]
 ) -> dict[int | None, tuple[PricePoint, int]]:
     """The best points of the caches that can have the best of all: first a price with all else as it is best for the
     middle one, then the caches with the lowest cost there."""
@@ -328,7 +347,7 @@ class _Times:
             for path in paths
         )
         kept = tuple(each for each in self._request.scenario.sets if not sized or each[0] != self._path)
-        scenario = structs.replace(self._request.scenario, sets=(*kept, *sized, *changes))
+        scenario = structs.replace(self._request.scenario, sets=scaled(self._system, (*kept, *sized), changes))
         made = api.interpret_stages(self._stages, self._system, structs.replace(self._request, scenario=scenario))
         return np.broadcast_to(np.atleast_1d(np.asarray(made.time_s, dtype=np.float64)), len(factors)).copy()
 

@@ -21,6 +21,7 @@ from esp.explore.interval import cheap, interval_of
 from esp.explore.scaling import GROWTH, check_work, subject
 from esp.explore.sized import Progress, SizedPredictions
 from esp.prediction import first
+from esp.stated import stated_error
 from interpreter.scalability.search import smallest_lasting
 from sag.uncertainty import SCENARIOS, TAIL
 from sag.unit import System
@@ -89,14 +90,14 @@ class Overtaking(Struct, frozen=True, kw_only=True):
     rows: tuple[OvertakingRow, ...]
     crossings: tuple[CrossingPoint, ...]
     low: float | None
-    """Of the last crossing, or of one that the second overtakes where there is none: on how many processors it lies at
-    least in 95 % of the scenarios that have it between the first and the last row."""
+    """Of the last crossing, or where there is none of the one that who is behind would make: on how many processors it
+    is at least in 95 % of the scenarios that have it between the first and the last row."""
     high: float | None
     """On how many it lies at most in 95 % of them."""
     inside: float | None
     """The share of the scenarios that have it there."""
     before: float | None
-    """The share in which who overtakes is the faster one from the first row on."""
+    """The share in which who overtakes is the faster one in all rows."""
     missing: tuple[int, ...] = ()
     """Numbers of processors for which no size was found."""
     warnings: tuple[Any, ...] = ()
@@ -147,7 +148,8 @@ def overtaking(
         rows.append(row)
         times.append(scenarios)
     if len(rows) < 2:
-        raise PredictionError(f"on fewer than two of these numbers of processors a size {GROWTHS[growth]}.")
+        raise PredictionError("no size was found for these numbers of processors.", hint="Give fewer, or another size.")
+    apart = [each for each in rows if not each.ties]
     crossings = [
         CrossingPoint(
             last=before.processors,
@@ -155,10 +157,10 @@ def overtaking(
             about=_about(before.processors, after.processors, _ahead(before), _ahead(after)),
             second=after.second_s < after.first_s,
         )
-        for before, after in pairwise(rows)
+        for before, after in pairwise(apart)
         if (_ahead(before) < 0) != (_ahead(after) < 0)
     ]
-    is_second = not crossings or crossings[-1].second
+    is_second = crossings[-1].second if crossings else _ahead((apart or rows)[-1]) >= 0
     low, high, inside, ahead = _range([each.processors for each in rows], times, 1.0 if is_second else -1.0)
     return Overtaking(
         first=one.label,
@@ -217,17 +219,17 @@ def _range(
     procs: Sequence[int], times: Sequence[tuple[Floats, Floats] | None], sign: float
 ) -> tuple[float | None, float | None, float | None, float | None]:
     """Between which numbers of processors the second (-1: the first) overtakes in 90 % of the scenarios, the share of
-    the scenarios in which it does, and of those in which it is ahead from the beginning."""
+    the scenarios in which it does, and of those in which it is ahead all the time."""
     known = [each for each in times if each is not None]
     if len(known) < len(times):
         return None, None, None, None
     logs = sign * np.log([second / one for one, second in known])  # (rows, scenarios)
     found = []
     for column in logs.T:
-        at = next((at for at in range(1, column.size) if column[at] < 0 <= column[at - 1]), None)
+        at = next((at for at in range(column.size - 1, 0, -1) if column[at] < 0 <= column[at - 1]), None)
         if at is not None:
             found.append(_about(procs[at - 1], procs[at], column[at - 1], column[at]))
-    ahead = float((logs[0] < 0).mean())
+    ahead = float((logs < 0).all(axis=0).mean())
     if not found:
         return None, None, 0.0, ahead
     low, high = np.quantile(found, (TAIL, 1.0 - TAIL))
@@ -257,7 +259,7 @@ class _Pairs:
         the same."""
         first_s, second_s = self.times(processors, size)
         made = [self._made(which, processors, size) for which in (0, 1)]
-        error, scenarios, faster = 0.0, None, None
+        error, scenarios, faster = max(map(stated_error, made)), None, None
         if all(cheap(each) and each.iterations_walked <= _WALKED for each in made):
             found = []
             for which, (contestant, each) in enumerate(zip(self._both, made, strict=True)):

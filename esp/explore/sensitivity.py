@@ -19,8 +19,9 @@ from aag.ir.units import Form
 from esp import api
 from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
+from esp.explore.plan import DIMENSIONS
 from esp.prediction import Prediction
-from esp.quantities import kind_of, timed_parameters
+from esp.quantities import kind_of, scaled, timed_parameters
 from esp.request import asked, requested
 from esp.shown import Printed
 from esp.sources import Name, Source, read_source
@@ -165,6 +166,7 @@ def sensitivities(
     """As `sensitivity`, for a program that is read and a machine that is loaded."""
     if request.scenario.has_lists:
         raise UsageError("a sensitivity is that of one machine.", hint="Give each change one value.")
+    refuse_absolute(request)
     runs = list(product(procs, sizes or (None,)))
     if not 0 < len(runs) <= MOST_RUNS:
         raise UsageError(f"{len(runs):,} runs are none or too many.", hint=f"Give 1 to {MOST_RUNS:,}.")
@@ -193,6 +195,22 @@ def sensitivities(
     )
 
 
+def refuse_absolute(request: api.Request) -> None:
+    """Refuse a what-if that stands in the place of parameters, so that nothing depends on them any more.
+
+    Raises:
+        UsageError: one has a value instead of a factor.
+    """
+    for name in ("bandwidth", "latency", "processor_speed"):
+        given = getattr(request.scenario, name)
+        if given is not None and not make_change(given, DIMENSIONS[name], plain_is_factor=True).is_factor:
+            raise UsageError(
+                f"a {name.replace('_', ' ')} in place of the machine's leaves nothing to vary.",
+                where=f"--{name.replace('_', '-')}",
+                hint="Write a factor, such as x2.",
+            )
+
+
 def _label(processors: int | None, extent: int | None, size: str) -> str:
     sized = "" if extent is None else f"{size}={extent} "
     return f"{sized}procs={processors}" if processors else sized or "the run"
@@ -213,7 +231,7 @@ def _changes(system: System, timed: Mapping[str, str]) -> tuple[tuple[str, Chang
 def _walked(
     source: Source, system: System, request: api.Request, changes: tuple[tuple[str, Change], ...]
 ) -> Prediction:
-    scenario = structs.replace(request.scenario, sets=(*request.scenario.sets, *changes))
+    scenario = structs.replace(request.scenario, sets=scaled(system, request.scenario.sets, changes))
     stages = api.lower_source(source, system, request)
     return api.interpret_stages(stages, system, structs.replace(request, scenario=scenario))
 
@@ -224,7 +242,7 @@ def _values(system: System, request: api.Request, timed: Mapping[str, str]) -> M
     values = {path: each.value for path, each in figures.items()}
     for path, change in request.scenario.sets:
         if path in values:
-            made = make_change(change, figures[path].dimension, plain_is_factor=True)
+            made = make_change(change, figures[path].dimension, plain_is_factor=False)
             values[path] = float(made.apply(values[path])[0])
     rates = _rates(system)
     return {path: (value, path in rates) for path, value in values.items()}

@@ -11,6 +11,7 @@ from esp import api
 from esp.errors import PredictionError, UsageError
 from esp.fit.runs import MeasuredRun
 from esp.prediction import Prediction
+from esp.quantities import scaled
 from esp.sources import Source
 from sag.quantities import Change
 from sag.unit import System
@@ -88,7 +89,7 @@ class RunWalks:
         key = _key(run)
         if key not in self._stages:
             self._stages[key] = _lowered(subject, run, request)
-        scenario = structs.replace(request.scenario, sets=(*request.scenario.sets, *sets))
+        scenario = structs.replace(request.scenario, sets=scaled(subject.system, request.scenario.sets, sets))
         asked = structs.replace(request, scenario=scenario)
         made = api.interpret_stages(self._stages[key], subject.system, asked)
         self.warnings |= dict.fromkeys(made.warnings)

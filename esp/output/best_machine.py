@@ -71,7 +71,8 @@ def _maxima(found: BestMachine) -> str:
         return "no price could be compared around the best point"
     if bent.is_unimodal:
         text = f"the price is convex and the performance concave at {bent.points} points"
-        return f"one, as in the speeds {text} (Theorem 6.1)"
+        each = "one for each cache" if found.caches else "one"
+        return f"{each}, as in the speeds {text} (Theorem 6.1)"
     broken = [
         f"{what} at {bent.points - held} of {bent.points} points"
         for what, held in (("the price is not convex", bent.convex), ("the performance is not concave", bent.concave))

@@ -4,7 +4,7 @@ from typing import Any
 
 from esp.explore.overtaking import GROWTHS, CrossingPoint, Overtaking, OvertakingRow
 from esp.output.columns import Column, TableRow, table
-from esp.output.numbers import listed, percent, seconds
+from esp.output.numbers import listed, percent, seconds, significant
 from esp.output.screen import Screen, flow, paragraph, printable
 
 _OFTEN = 0.05
@@ -58,11 +58,11 @@ def _sentence(found: Overtaking) -> str:
     """Who is faster from where on, or that it never changes."""
     first, second = printable(found.first), printable(found.second)
     low, high = found.rows[0].processors, found.rows[-1].processors
-    ahead = found.rows[0].second_s < found.rows[0].first_s
+    apart = [each for each in found.rows if not each.ties]
     if not found.crossings:
-        if all(each.ties for each in found.rows):
+        if not apart:
             return f"neither is faster on {low:,} to {high:,} processors"
-        winner, loser = (second, first) if ahead else (first, second)
+        winner, loser = (second, first) if apart[-1].second_s < apart[-1].first_s else (first, second)
         return f"{loser} never overtakes {winner} on {low:,} to {high:,} processors"
     told = [_changed(each, first, second) for each in found.crossings]
     return f"{told[0]}" + "".join(f", {each}" for each in told[1:])
@@ -70,21 +70,27 @@ def _sentence(found: Overtaking) -> str:
 
 def _changed(point: CrossingPoint, first: str, second: str) -> str:
     winner = second if point.second else first
-    return f"{winner} overtakes between {point.last:,} and {point.first:,} processors, at about {point.about:.0f}"
+    return f"{winner} overtakes between {point.last:,} and {point.first:,} processors, at about {_about(point.about)}"
+
+
+def _about(processors: float) -> str:
+    return significant(processors, 2) if processors < 10 else f"{processors:,.0f}"
 
 
 def _sure(found: Overtaking) -> str:
     """What the scenarios of the machine's parameters say of the last crossing."""
-    if found.inside is None or found.before is None:
+    apart = [each for each in found.rows if not each.ties]
+    if found.inside is None or found.before is None or not apart:
         return ""
-    who = "the second" if not found.crossings or found.crossings[-1].second else "the first"
+    is_second = found.crossings[-1].second if found.crossings else apart[-1].second_s > apart[-1].first_s
+    who = "the second" if is_second else "the first"
     parts = []
     if found.low is not None and found.high is not None and found.inside >= _OFTEN:
-        where = f"{who} overtakes between {found.low:.0f} and {found.high:.0f} processors"
+        where = f"{who} overtakes between {_about(found.low)} and {_about(found.high)} processors"
         often = "" if found.inside > 1.0 - _OFTEN else f" in which it does ({percent(found.inside)})"
         parts.append(f"{where} in 90% of the scenarios{often}")
     if found.before >= _OFTEN:
-        parts.append(f"{who} is ahead from the first row on in {percent(found.before)} of the scenarios")
+        parts.append(f"{who} is always ahead in {percent(found.before)} of the scenarios")
     never = 1.0 - found.inside - found.before
     if never >= _OFTEN:
         parts.append(f"{who} never overtakes in {percent(never)} of the scenarios")

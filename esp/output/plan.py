@@ -1,5 +1,6 @@
 """`esp plan`: runs to make, as text, JSON, a table to fill in, and a script that makes them."""
 
+from shlex import quote
 from typing import Any
 
 from esp.fit.plan import ERROR, RunPlan
@@ -59,9 +60,10 @@ def plan_rows(found: RunPlan) -> list[dict[str, Any]]:
     ]
 
 
-def plan_script(found: RunPlan, compile_: str, table_name: str = "runs.csv") -> str:
+def plan_script(found: RunPlan, compile_: str, input_: str = "", table_name: str = "runs.csv") -> str:
     """A shell script that makes the runs with the emitted programs. `compile_`: the command that writes one, without
-    its processors and its size."""
+    its processors and its size; `input_`: the file that the program reads."""
+    read = quote(input_ or "/dev/null")
     compile_ = compile_.replace("esp ", '"$esp" ', 1)
     name, program = found.parameter, printable(found.file.rsplit("/", 1)[-1])
     lines = [
@@ -75,7 +77,9 @@ def plan_script(found: RunPlan, compile_: str, table_name: str = "runs.csv") -> 
         "esp=${ESP:-esp}",
         'command -v "$esp" > /dev/null || { echo "esp was not found: set ESP to its path" >&2; exit 127; }',
         "work=$(mktemp -d)",
-        "trap 'rm -rf \"$work\"' EXIT INT TERM HUP",
+        "trap 'rm -rf \"$work\"' EXIT",
+        "trap 'exit 130' INT TERM HUP",
+        'case "$times" in *[!0-9]*|0|"") echo "TIMES is not a number from 1 on" >&2; exit 2;; esac',
         f"echo 'procs,{name},time [s]' > \"$table\"",
         "measure() { # processors size",
         '  folder="$work/$1-$2"',
@@ -84,7 +88,7 @@ def plan_script(found: RunPlan, compile_: str, table_name: str = "runs.csv") -> 
         '  rm -f "$work/seconds"',
         "  i=0",
         '  while [ "$i" -lt "$times" ]; do',
-        '    ESP_SECONDS="$work/seconds" make -s -C "$folder" run > "$work/output" ||',
+        f'    ESP_SECONDS="$work/seconds" make -s -C "$folder" run < {read} > "$work/output" ||',
         '      { cat "$work/output" >&2; exit 1; }',
         "    i=$((i + 1))",
         "  done",

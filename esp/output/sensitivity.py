@@ -10,6 +10,7 @@ from esp.output.numbers import listed, percent, plural, seconds, significant
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable
 from esp.quantities import ABOUT
+from esp.stated import meeting
 
 SHOWN = 10
 """Parameters of the last run that a screen shows."""
@@ -36,6 +37,9 @@ def sensitivity_text(found: Sensitivity, screen: Screen, next_: str = "", *, eve
     notes.append(paragraph("at half", "the time with half the parameter", width))
     if abs(last.rest) >= _LEAST:
         text = f"{percent(last.rest)} of the time depends on no parameter, such as a time given for a call"
+        if meeting(found.prediction):
+            off = percent(abs(last.rest))
+            text = f"the shares are {off} off together, as messages that meet do so in another order"
         notes.append(paragraph("rest", text, width))
     bent = [each.path for each in last.parameters[:SHOWN] if each.is_kink]
     if bent:

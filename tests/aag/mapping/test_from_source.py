@@ -325,7 +325,5 @@ def test_a_given_size_that_the_program_assigns_is_noted():
         each.message for each in layouts_of(ALLOCATED.format(computed), values={"n": 7}).notes if each.code == "W291"
     ]
     lines = [at for at, line in enumerate(ALLOCATED.format(computed).splitlines(), 1) if line.startswith("  n = ")]
-    assert noted == [
-        f"n = 7 wherever it decides a size or the flow, although lines {lines[0]} and {lines[1]} assign it"
-    ]
+    assert noted == [f"n = 7 in all sizes, as given, although lines {lines[0]} and {lines[1]} assign it"]
     assert "W291" not in {each.code for each in layouts_of(ALLOCATED.format("read *, n"), values={"n": 7}).notes}

@@ -58,7 +58,7 @@ def test_nobody_overtakes_who_is_always_ahead():
     found = overtaking(slow, _one("fast", **FIRST), [1, 2, 4])
     assert found.crossings == ()
     assert [row.faster for row in found.rows] == [1.0, 1.0, 1.0]
-    assert (found.inside, found.before) == (0.0, 1.0)
+    assert (found.inside, found.before) == (0.0, 0.0), "the slow one never overtakes"
 
 
 def test_work_grows_with_the_processors():
@@ -114,3 +114,38 @@ def test_wrong_use():
         overtaking(one, one, [4])
     with pytest.raises(UsageError, match="must rise"):
         overtaking(one, one, [4, 2])
+
+
+def test_ties_are_no_crossings_and_the_error_holds_without_scenarios(monkeypatch):
+    """Two that differ by less than the model error never overtake each other, tried or not."""
+    import esp.explore.overtaking as module
+
+    one, other = _one("a", **FIRST), _one("b", **FIRST, processor_speed="x1.004")
+    for walked in (500, 0):
+        monkeypatch.setattr(module, "_WALKED", walked)
+        found = overtaking(one, other, [1, 2, 4])
+        assert all(row.ties for row in found.rows)
+        assert all(row.error >= 0.02 for row in found.rows)
+        assert found.crossings == ()
+
+
+def test_who_is_behind_would_make_the_crossing():
+    """The second is ahead all the time; the scenarios say in how many the first overtakes."""
+    procs = [1, 2, 4]
+    ratios = np.array([[0.9, 0.9, 1.1], [0.95, 1.2, 1.1], [0.8, 1.3, 1.2]])
+    times = [(np.ones(3), row) for row in ratios]
+    low, high, inside, always = _range(procs, times, -1.0)
+    assert inside == pytest.approx(2 / 3) or inside == pytest.approx(1 / 3)
+    crossed = [column for column in ratios.T if column[0] < 1 < column[-1]]
+    assert inside == pytest.approx(len(crossed) / 3)
+    assert always == pytest.approx(np.mean([(column > 1).all() for column in ratios.T]))
+    assert low is not None
+    assert procs[0] <= low <= high <= procs[-1]
+
+
+def test_the_last_of_several_crossings_is_the_one_that_is_ranged():
+    procs = [1, 2, 4, 8]
+    times = [(np.ones(2), np.array(row)) for row in ([1.2, 1.2], [0.9, 0.8], [1.1, 1.2], [0.7, 0.9])]
+    low, high, inside, _ = _range(procs, times, 1.0)
+    assert inside == 1.0
+    assert 4 <= low <= high <= 8

@@ -89,3 +89,25 @@ def test_a_value_given_in_place_of_a_parameter_is_its_value():
     (found,) = [each for each in run.parameters if each.path == path]
     assert found.value == pytest.approx(20e-6)
     assert found.elasticity * run.time_s == pytest.approx(found.derivative(run.time_s) * 20e-6)
+
+
+@pytest.mark.parametrize("change", ["x2", "780ns/B"])
+def test_a_parameter_that_is_given_is_varied_from_there(change):
+    path = "cube.network.long.per_byte"
+    given = {"procs": 4, "n": 32, "system_set": {path: change}}
+    run = api.sensitivity("gauss", **given).runs[0]
+    assert run.time_s == api.predict("gauss", **given).time_s
+    (found,) = [each for each in run.parameters if each.path == path]
+    half = "x1" if change == "x2" else "390ns/B"
+    assert found.halved_s == pytest.approx(api.predict("gauss", procs=4, n=32, system_set={path: half}).time_s)
+    assert sum(run.quantities.values()) == pytest.approx(1.0, abs=1e-6)
+    best = api.optimize_machine("gauss", price="p*(10 + 2**(100/ops))", **given)
+    assert best.now.time_s == run.time_s
+
+
+def test_what_stands_in_place_of_parameters_is_refused():
+    for options in ({"bandwidth": "5MB/s"}, {"latency": "40us"}, {"processor_speed": "80MHz"}):
+        with pytest.raises(api.UsageError, match="in place of the machine's"):
+            api.sensitivity("laplace", procs=4, n=16, k=2, **options)
+        with pytest.raises(api.UsageError, match="in place of the machine's"):
+            api.optimize_machine("laplace", procs=4, n=16, k=2, **options)

@@ -116,7 +116,13 @@ def test_the_script_makes_the_runs(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["--script", "--timed"], "does not time a region"), (["-", "--script"], "a script needs a file")],
+    [
+        (["--script", "--timed"], "times the whole program"),
+        (["--script", "--io", "off"], "times the whole program"),
+        (["--script", "--json"], "neither JSON nor CSV"),
+        (["--set", "n=9"], "--sizes has the values of n"),
+        (["-", "--script"], "a script needs a file"),
+    ],
 )
 def test_no_script(words, message, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO((benchmarks_dir() / "laplace.hpf").read_text(encoding="utf-8")))
