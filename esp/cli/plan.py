@@ -57,9 +57,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("several numbers of processors are needed.", where="--procs", hint="Write --procs 1,2,4,8.")
     if not options.runs.isdecimal() or not 1 <= int(options.runs) <= _MOST:
         raise UsageError(f"{options.runs!r} is not a number of runs.", where="--runs", hint="Write for example 20.")
-    varied = [each for each in options.set if each.partition("=")[0].strip().lower() == options.size.lower()]
-    if varied:
-        raise UsageError(f"--sizes has the values of {options.size}.", where="--set", hint=f"Leave out {varied[0]}.")
+    refuse_varied(options)
     from esp.api import load_machine
     from esp.cli.progress import ProgressLine
     from esp.cli.reading import source_of
@@ -93,7 +91,7 @@ def _compile(options: argparse.Namespace, source: "Source") -> str:
     """The command that writes the node program of a run.
 
     Raises:
-        UsageError: there is no file to compile, or the times would be those of something else.
+        UsageError: a file to compile is missing, or an option does not go with a script.
     """
     if options.program == "-":
         raise UsageError("a script needs a file.", where="--script", hint="Write the program to a file.")
@@ -118,6 +116,17 @@ def _absolute(name: str) -> str:
 
 _MOST = 2_000
 _LARGEST = 10**9
+
+
+def refuse_varied(options: argparse.Namespace) -> None:
+    """Refuse a value of the PARAMETER whose values ``--sizes`` has.
+
+    Raises:
+        UsageError: ``--set`` gives one.
+    """
+    varied = [each for each in options.set if each.partition("=")[0].strip().lower() == options.size.lower()]
+    if varied:
+        raise UsageError(f"--sizes has the values of {options.size}.", where="--set", hint=f"Leave out {varied[0]}.")
 
 
 def sizes_of(text: str | None) -> list[int]:

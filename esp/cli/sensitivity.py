@@ -14,8 +14,7 @@ from esp.cli.options import (
     procs_of,
     request_of,
 )
-from esp.cli.plan import sizes_of
-from esp.errors import UsageError
+from esp.cli.plan import refuse_varied, sizes_of
 
 USAGE = "esp sensitivity PROG [--procs P,...] [--sizes N,...] [options]"
 
@@ -36,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "numbers of processors: 8, 1,2,4,8 or 1..64")
     add_timed(parser)
     group = parser.add_argument_group("runs")
-    group.add_argument("--sizes", metavar="N,...", help="sizes: 64,128,256 or 64..1024 (default: that of the program)")
+    group.add_argument("--sizes", metavar="N,...", help="sizes: 64,128,256 or 64..1024 (default: the program's)")
     group.add_argument("--size", metavar="NAME", default="n", help="the PARAMETER that they are (default: %(default)s)")
     plot = "also draw the shares: .png, .svg, .pdf (needs matplotlib)"
     group.add_argument("--plot", metavar="FILE", help=plot)
@@ -60,9 +59,8 @@ def execute(options: argparse.Namespace) -> int:
 
         check_plot(options.plot)
     sizes = sizes_of(options.sizes) if options.sizes is not None else []
-    varied = [each for each in options.set if each.partition("=")[0].strip().lower() == options.size.lower()]
-    if sizes and varied:
-        raise UsageError(f"--sizes has the values of {options.size}.", where="--set", hint=f"Leave out {varied[0]}.")
+    if sizes:
+        refuse_varied(options)
     from esp.api import load_machine
     from esp.cli.progress import ProgressLine
     from esp.cli.reading import source_of

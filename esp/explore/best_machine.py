@@ -2,8 +2,8 @@
 
 What is bought are processors by the mean time of an operation, a network by the time of a byte and of a start-up, and a
 cache by its size. Their parameters are scaled together, as the groups of `esp.quantities`; the times come from walks of
-the engine with a scenario for each point. The size of the cache is no scenario: sizes are tried one by one, doubled,
-and closer where the time has a step.
+the engine with a scenario for each point. Caches cannot be scenarios: their sizes are tried one by one, doubled, and
+closer where the time has a step.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +51,7 @@ _NANO = 1e-9
 _WIDEST = 1e12
 """The largest limit over the least one."""
 _DOUBLINGS = range(-5, 7)
-"""Powers of two by which caches differ from that of the machine."""
+"""Powers of two by which caches differ from the machine's."""
 _STEP = 0.01
 """Relative difference of times from which a step between two caches is looked for."""
 _BISECTIONS = 3
@@ -116,7 +116,7 @@ def optimize_machine(
         procs: as for `esp.predict`.
         price: dollars of the whole machine as a formula in ``ops`` (ns of a mean operation), ``bw`` (ns of a byte),
             ``startup`` (ns of a start-up), ``cache`` (bytes) and ``p``. What is not in it stays as it is.
-        limits: variable -> least and largest value; by default 1/256 to 256 times that of the machine.
+        limits: variable -> least and largest value; by default 1/256 to 256 times the machine's value.
         form: as for `esp.predict`.
         cost: as for `esp.predict`.
         **options: all other options of `esp.predict`, each with one value.
@@ -175,6 +175,8 @@ def best_machine(
     formula = _Positive(price_of(price))
     if request.scenario.has_lists:
         raise UsageError("one machine is searched.", hint="Give each change one value.")
+    if request.timed:
+        raise UsageError("a machine runs the whole program.", where="timed", hint="Leave it out.")
     refuse_absolute(request)
     sensitive = sensitivities(source, system, request, [request.procs])
     run = sensitive.runs[0]
@@ -250,11 +252,11 @@ def _limits(
     for name, (low, high) in given.items():
         if name not in names:
             known = f"Known here: {', '.join(names)}." if names else ""
-            known = "Caches are tried from 1/32 to 64 times that of the machine." if name == "cache" else known
+            known = "Caches are tried from 1/32 to 64 times the machine's cache." if name == "cache" else known
             raise UsageError(f"{name!r} is not searched.", where="--limits", hint=known)
         if not 0 < low < high < low * _WIDEST:
             raise UsageError(
-                f"{name} from {low:g} to {high:g} is no range.", where="--limits", hint="Write ops=5..500."
+                f"{name} from {low:g} to {high:g} is not a range.", where="--limits", hint="Write ops=5..500."
             )
     return {name: given.get(name, (now[name] / WIDE, now[name] * WIDE)) for name in names}
 

@@ -22,7 +22,7 @@ Price = Callable[[Mapping[str, float]], float]
 """Values of the variables -> dollars."""
 
 WIDE = 256.0
-"""By which factor a variable may differ from that of the machine, unless limits are given."""
+"""By which factor a variable may differ from the machine's value, unless limits are given."""
 _COARSE = {1: 33, 2: 13, 3: 7}
 """Number of variables -> points of the first grid, in each direction."""
 _FINE = 3

@@ -5,7 +5,6 @@ runs on few processors are fitted first. There are no caches on either side, as 
 """
 
 import pytest
-from msgspec.structs import replace
 
 from esp import api
 from esp.explore.scaling import scaled
@@ -86,7 +85,7 @@ def test_sizes_of_a_fitted_machine_keep_the_speed_on_the_hidden_one(program, siz
     made = fitted(runs, api.read_source(f"{program}.hpf"), api.load_machine("ipsc860"), request)
     file = tmp_path / "hidden.yaml"
     file.write_text(machine_yaml(made, extends="ipsc860", name="hidden", command="esp fit"), encoding="utf-8")
-    system = replace(api.load_machine(file))
+    system = api.load_machine(file)
     found = _scaling(program, system, sizes[-1], (8, 16, 32))
     for each in found.runs:
         time_s = executed_s(program, each.size, each.processors, truth, tmp_path, before, NoNoise())

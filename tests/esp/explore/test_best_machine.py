@@ -76,16 +76,21 @@ def test_the_cache_is_as_large_as_the_step_that_pays():
         ("p*1000", {}, "the same for all machines"),
         ("0*ops", {}, "a machine costs nothing"),
         ("p*max(0, ops - 5000)", {}, "a machine costs nothing"),
-        ("p*(1 + 1/ops)", {"ops": (1e-9, 1e9)}, "is no range"),
+        ("p*(1 + 1/ops)", {"ops": (1e-9, 1e9)}, "is not a range"),
         ("p*(1 + 1/ops + cache)", {"cache": (1.0, 9.0)}, "Caches are tried"),
         ("p*(1 + 1/ops - 9)", {"ops": (1.0, 9.0)}, "not a number from 0 on"),
         ("p*(1 + 1/ops)", {"bw": (1.0, 9.0)}, "'bw' is not searched"),
-        ("p*(1 + 1/ops)", {"ops": (9.0, 1.0)}, "ops from 9 to 1 is no range"),
+        ("p*(1 + 1/ops)", {"ops": (9.0, 1.0)}, "ops from 9 to 1 is not a range"),
     ],
 )
 def test_wrong_use(price, limits, message):
     with pytest.raises(UsageError, match=message.replace("(", r"\(")):
         api.optimize_machine("laplace", "ipsc860", 2, n=16, k=2, price=price, limits=limits)
+
+
+def test_a_timed_region_is_not_a_machine():
+    with pytest.raises(UsageError, match="the whole program"):
+        api.optimize_machine("laplace", "ipsc860", 2, n=16, k=2, timed=True)
 
 
 def test_nothing_to_buy_for_a_program_without_messages():
