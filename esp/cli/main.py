@@ -40,29 +40,19 @@ def main(argv: list[str] | None = None) -> int:
         for name, value in NUMPY.items():
             os.environ.setdefault(name, value)
         gc.set_threshold(OBJECTS)
-        _leave_in_order()
+        from esp.cli.leaving import leave_in_order, left
+
+        leave_in_order()
         if len(sys.argv) > 2:  # there is something to work on
             _keep_freed_memory()
         try:
             return _guarded(sys.argv[1:])
         finally:
+            left()
             gc.freeze()
     except KeyboardInterrupt:  # wherever it comes: while modules are imported, or while an error is told
         sys.stderr.write("\n")
         return INTERRUPTED
-
-
-def _leave_in_order() -> None:
-    """Let SIGTERM and SIGHUP end this process as an exception does: files that are half written are removed."""
-    import signal
-
-    for each in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(each) == signal.SIG_DFL:  # nohup, for example, has SIGHUP ignored
-            signal.signal(each, _leave)
-
-
-def _leave(number: int, _: object) -> None:
-    raise SystemExit(128 + number)
 
 
 def _keep_freed_memory() -> None:
