@@ -266,7 +266,7 @@ class OperationCounter:
 def _unwrapped(subscript: Expr) -> Expr:
     """A subscript that goes round at the end of a dimension (CSHIFT) as one that does not: a loop is split there."""
     match subscript:
-        case Call(name="cshift$", args=(place, shift, _, _)):
+        case Call(name="cshift$" | "eoshift$", args=(place, shift, _, _)):
             return add(place, shift)
         case _:
             return subscript

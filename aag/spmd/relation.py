@@ -51,6 +51,8 @@ class RelationComponent(Struct, frozen=True, eq=False):
     and by subscript."""
     axes: frozenset[int]
     """The grid axes of the shares."""
+    fixed: int
+    """What all shares have of the special axes on which the array is at one coordinate."""
 
     def taken(self, rows: NDArray[np.intp]) -> "RelationComponent":
         """Some of its rows."""
@@ -339,6 +341,7 @@ def _part(component: RelationComponent, rows: slice) -> RelationComponent:
         component.low[rows],
         component.high[rows],
         component.axes,
+        component.fixed,
     )
 
 
@@ -350,7 +353,7 @@ def _with_sources(
     strides = layout.grid.strides
     destination = np.zeros(len(mask), dtype=np.int64)
     source = np.zeros(len(mask), dtype=np.int64)
-    sources = set()
+    sources, fixed = set(), 0
     for at, axis in enumerate(axes):
         destination += coords[:, at] * strides[axis]
         if layout.axes[axis].role == "replicated":
@@ -369,8 +372,7 @@ def _with_sources(
                 destination += owner
                 targets.add(axis)
         elif meaning.role == "fixed" and axis in special and 0 in dims:
-            source += meaning.coordinate * strides[axis]
-            destination += meaning.coordinate * strides[axis]
+            fixed += meaning.coordinate * strides[axis]
     count = np.ones(len(mask), dtype=np.int64)
     places = np.empty((*elements.shape, 2), dtype=np.int64)
     for at, dim in enumerate(dims):
@@ -379,14 +381,15 @@ def _with_sources(
     return RelationComponent(
         tuple(dims),
         elements,
-        destination,
-        source,
+        destination + fixed,
+        source + fixed,
         mask,
         count,
         sources == targets,
         places,
         places,
         frozenset(sources | targets),
+        fixed,
     )
 
 
@@ -433,6 +436,7 @@ def _merge_unbalanced(components: list[RelationComponent]) -> tuple[RelationComp
             np.concatenate([merged.low[mine], each.low[theirs]], axis=1),
             np.concatenate([merged.high[mine], each.high[theirs]], axis=1),
             merged.axes | each.axes,
+            merged.fixed + each.fixed,
         )
     return (*(each for each in components if each.balanced), replace(merged, balanced=True))
 

@@ -201,7 +201,7 @@ def _codes_of(component: RelationComponent, relation: Relation, destination: Int
 def _share(relation: Relation, component: RelationComponent, ranks: Ints) -> Ints:
     """The share of a component in ranks."""
     grid = relation.layout.grid
-    total = np.zeros_like(ranks)
+    total = np.full_like(ranks, component.fixed)
     for axis in component.axes:
         total += grid.coordinate_of(ranks, axis) * grid.strides[axis]
     return total

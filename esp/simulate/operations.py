@@ -60,6 +60,8 @@ class Operations:
         self.loaded: set[tuple[int, str]] = set()
         self.addressed: set[tuple[int, object]] = set()
         self.in_subscript = False
+        self.kept_inside: set[str] = set()
+        """Subscripts that EOSHIFT reads where the array has no element, as texts."""
 
     def seen(self) -> tuple[set[tuple[int, str]], set[tuple[int, object]]]:
         """What is loaded, and what is addressed so far."""
@@ -96,6 +98,11 @@ class Operations:
             case Fortran2003.Intrinsic_Function_Reference() if (mask := _counting(node)) is not None:
                 count["int.add"] += 1
                 self.expression(mask, used)
+                return
+            case Fortran2003.Intrinsic_Function_Reference() if (shifted := _shifted_off(node)) is not None:
+                value, place = shifted
+                self.kept_inside.add(place)
+                self.expression(value, used)
                 return
             case Fortran2003.Intrinsic_Function_Reference():
                 name, arguments = called(node)
@@ -277,12 +284,14 @@ class Operations:
         goes round at the end of a dimension counts as one that does not: a loop is split there."""
         if isinstance(node, Fortran2003.Part_Ref) and str(node.items[0]).lower() in self.scope.translations:
             return self._untranslated(_subscripts(node)[0])
-        if isinstance(node, BinaryOpBase) and str(node.items[1]) == "+":
-            round_ = node.items[0]
-            if isinstance(round_, Fortran2003.Intrinsic_Function_Reference) and called(round_)[0] == "modulo":
-                value, modulus = called(round_)[1]
-                if isinstance(modulus, Fortran2003.Intrinsic_Function_Reference) and called(modulus)[0] == "max":
-                    return value
+        if text_of(node) in self.kept_inside:
+            return called(called(node)[1][1])[1][1]
+        sum_ = isinstance(node, BinaryOpBase) and str(node.items[1]) == "+"
+        round_ = node.items[0] if sum_ else node  # from 0 there is no lower bound to add
+        if isinstance(round_, Fortran2003.Intrinsic_Function_Reference) and called(round_)[0] == "modulo":
+            value, modulus = called(round_)[1]
+            if isinstance(modulus, Fortran2003.Intrinsic_Function_Reference) and called(modulus)[0] == "max":
+                return value
         return node
 
     def _index(self, rank: int, at: int) -> None:
@@ -357,6 +366,21 @@ def _counting(node: Base) -> Base | None:
     if name != "merge" or len(arguments) != 3 or text_of(arguments[0]) != f"{text_of(arguments[1])}+1":
         return None
     return arguments[2]
+
+
+def _shifted_off(node: Base) -> tuple[Base, str] | None:
+    """What EOSHIFT became: ``merge(value, boundary, i >= 1 .and. i <= n)`` with ``a(max(1, min(n, i)))`` in the value.
+    The value, and the text of the subscript that is kept inside; a loop is split where the array ends."""
+    name, arguments = called(node)
+    if name != "merge" or len(arguments) != 3:
+        return None
+    match text_of(arguments[2]).split(".and."):
+        case [first, last] if ">=" in first and "<=" in last:
+            (place, lower), (same, upper) = first.split(">=", 1), last.split("<=", 1)
+            inside = f"max({lower},min({upper},{place}))"
+            if place == same and inside in text_of(arguments[0]):
+                return arguments[0], inside
+    return None
 
 
 def _without_sign(node: Any) -> Any:

@@ -10,10 +10,11 @@ from esp.cli.main import main
 from esp.locate import find_system
 from esp.validate.counted import CLOSE, CountedRun, compared, counted_program, faults
 from sag.scenario import Scenario, export
+from tests.truth import shift_programs
 from tests.truth.operation_programs import program
 from tests.truth.simulated import PROGRAMS, VALUES
 
-GUESSED = "a mask that data decide; EOSHIFT tests the end of the dimension for each element"
+GUESSED = "a mask that data decide"
 NESTS = "several statements in loops: where a nest begins and ends is not in the text"
 CALLS = "calls of the source are no longer there, copies of their arguments are"
 PARTIAL = "the partial result of a reduction is added to what was there, or begins as a whole array"
@@ -136,6 +137,29 @@ EXACT = {
   end do
   print *, a
 """,
+    "shifts off the end": """  real(8) :: a(12), b(0:11)
+  integer :: k
+!hpf$ distribute (block) :: a, b
+  a = 1
+  b = 2
+  do k = 1, 4
+    a = a + eoshift(b, k, 3.0d0)
+    b = b + cshift(a, k) + eoshift(b, -1)
+  end do
+  print *, a, b
+""",
+    "a vector at one coordinate of the grid": """  real(8) :: a(0:13, -1:13), w(0:13)
+  integer :: i, j
+!hpf$ template t(0:40, 0:20)
+!hpf$ align a(i, j) with t(2*i + 1, j + 2)
+!hpf$ align w(i) with t(i + 4, 5)
+!hpf$ distribute t(block, cyclic(3))
+  a = 1
+  w = 2
+  forall (i = 0:13, j = -1:13) a(i, j) = w(j/2 + 1)
+  forall (i = 0:13, j = 0:13:2) a(i, j) = a(i, j) + w(j)
+  print *, a
+""",
     "places of extrema": """  real(8) :: a(9)
   integer :: b(4, 6), m(1), k(2)
 !hpf$ distribute a(block)
@@ -157,7 +181,7 @@ EXACT = {
 def test_what_only_emission_needs_is_not_counted(what, tmp_path):
     source = api.read_source(HEAD + EXACT[what] + "end program\n")
     system = api.load_machine("ipsc860")
-    for procs in (1, 3):
+    for procs in (1, 3, *[4] * ("grid" in what)):
         found = run(source, system, tmp_path / str(procs), procs)
         assert not found.assumes
         assert found.other == ()
@@ -419,6 +443,17 @@ def test_random_programs(seed, tmp_path):
         assert [each for each in found.other if each.operation.startswith(("r4.", "r8."))] == []
         # The temporary of a FORALL has loops with set-ups of their own.
         assert found.error == pytest.approx(0.0, abs=2 * CLOSE)
+
+
+@pytest.mark.parametrize("seed", [4, *(pytest.param(seed, marks=pytest.mark.truth) for seed in range(5, 45))])
+def test_random_shifts(seed, tmp_path):
+    """Of arrays that are aligned in all ways: operations but for additions before loops, messages and time."""
+    source = api.read_source(shift_programs.program(seed))
+    found = run(source, api.load_machine("ipsc860"), tmp_path, (3, 4, 6)[seed % 3])
+    assert (found.messages[0], found.bytes[0]) == (found.messages[1], found.bytes[1])
+    assert not found.assumes
+    assert {each.operation for each in found.other} <= {"int.add", "packed bytes"}
+    assert found.error == pytest.approx(0.0, abs=CLOSE)
 
 
 DATA_LEAVE = """  real(8) :: u(12), s
