@@ -105,11 +105,12 @@ class SourceError(Exception):
 class UnresolvedError(SourceError):
     """Variables that decide shapes, mappings or the flow of the program have no value (D8).
 
-    `names`: the variable that each of `diagnostics` needs.
+    `names`: the variable that each of `diagnostics` needs. `assumable`: something can be assumed instead, where they
+    cannot be computed.
     """
 
-    def __init__(self, diagnostics: Iterable[Diagnostic], names: Iterable[str]) -> None:
-        self.names = tuple(names)
+    def __init__(self, diagnostics: Iterable[Diagnostic], names: Iterable[str], *, assumable: bool = False) -> None:
+        self.names, self.assumable = tuple(names), assumable
         super().__init__(diagnostics)
 
     @property

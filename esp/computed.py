@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from aag.diagnostics import Diagnostic, Span, UnresolvedError
 from aag.functional.run import NO_VALUE, UNUSED
 from aag.functional.run import computed as run
-from aag.functional.tables import BUDGET_USED, BY_INPUT, Found, RunLimits, WantedValues, WhileTrips
+from aag.functional.tables import BUDGET_USED, BY_INPUT, Found, LoopTrips, RunLimits, WantedValues
 from aag.ir import statements as s
 from aag.ir.elements import element_name
 from aag.ir.evaluate import Value
@@ -41,10 +41,12 @@ class Computed(Struct, frozen=True, kw_only=True):
     """What was computed so far: values of scalars, trip counts of while loops by line, and what is said about them."""
 
     values: Mapping[str, Value] = {}
-    trips: Mapping[int, WhileTrips] = {}
+    trips: Mapping[int, LoopTrips] = {}
     assumptions: tuple[Assumption, ...] = ()
     taken: frozenset[str] = frozenset()
     """Scalars whose values nobody knows."""
+    uncomputed: Mapping[int, str] = {}
+    """Lines of loops whose trip counts cannot be computed and are assumed -> why."""
 
     def joined(self, other: "Computed") -> "Computed":
         """Both."""
@@ -53,6 +55,7 @@ class Computed(Struct, frozen=True, kw_only=True):
             trips={**self.trips, **other.trips},
             assumptions=tuple(dict.fromkeys((*self.assumptions, *other.assumptions))),
             taken=self.taken | other.taken,
+            uncomputed={**self.uncomputed, **other.uncomputed},
         )
 
 
@@ -81,10 +84,19 @@ def settled(
             if not names or not request.budget or len(names) < len(error.missing):
                 raise
             more, missing = _computed(program, given_values(program, request), frozenset(names), request.budget)
+            if error.assumable:
+                more, missing = more.joined(_assumed(missing, request.budget)), {}
             taken = _taken(program, given_values(program, request), tuple(sorted(missing)))
             if missing.keys() - taken.values.keys():
                 raise _explained(error, missing, main_unit(program), request) from None
             known = known.joined(more).joined(taken)
+
+
+def _assumed(missing: Mapping[str, str], budget: int) -> Computed:
+    """That trip counts cannot be computed, and why."""
+    found = ((int(match[1]), why) for name, why in missing.items() if (match := TRIPS.fullmatch(name)))
+    more = f" (‹budget {budget * _MORE}› allows more)"
+    return Computed(uncomputed={line: why + (more if BUDGET_USED in why else "") for line, why in found})
 
 
 def given_values(program: Program, request: Request) -> tuple[tuple[str, Value], ...]:
@@ -120,6 +132,8 @@ def setting_of(program: Program, request: Request, computed: Computed) -> Settin
         force_unroll=request.unroll,
         values={**computed.values, **dict(given_values(program, request))},
         trips=computed.trips,
+        asks_trips=bool(request.budget),
+        uncomputed=computed.uncomputed,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from aag.budget import STEPS
-from aag.functional.tables import WhileTrips
+from aag.functional.tables import LoopTrips
 from aag.ir.evaluate import Value
 
 
@@ -35,8 +35,13 @@ class Setting(Struct, frozen=True, kw_only=True):
     timed: bool = False
     """Keep metrics only between the first and the last reading of the clock (Def 5)."""
     values: Mapping[str, Value] = field(default_factory=dict)
-    trips: Mapping[int, WhileTrips] = field(default_factory=dict)
-    """Line of a while loop -> its computed trip count, where `values` has none."""
+    trips: Mapping[int, LoopTrips] = field(default_factory=dict)
+    """Line of a loop that data end -> its computed trip count, where `values` has none."""
+    asks_trips: bool = False
+    """Whether `UnresolvedError` asks for the trip counts of loops whose EXITs depend on data, where `trips` and
+    `uncomputed` have none; otherwise an EXIT is assumed to be never taken."""
+    uncomputed: Mapping[int, str] = field(default_factory=dict)
+    """Line of a loop whose trip count cannot be computed -> why."""
     branches: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     partial: bool = True
     """Whether an incomplete result is wanted; if not, loops end soon once something is left out (`PARTIAL`)."""

@@ -83,7 +83,7 @@ class Run(Struct):
     exits: Mapping[int, bool] = field(default_factory=dict)
     """Lines of the EXITs that end loops whose trip count was computed, and whether they do so in this iteration."""
     leaving: Mapping[int, int] = field(default_factory=dict)
-    """Line of an EXIT -> line of the counted loop that it leaves."""
+    """Line of an EXIT -> line of the loop that it leaves."""
     results: dict[Hashable, dict[Hashable, object]] = field(default_factory=dict)
     """What functions of the models remember (`interpreter.remembered`)."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from aag.functional import support, whole
 from aag.functional.slicing import slice_of
-from aag.functional.tables import Found, NotComputable, OverBudget, RunLimits, Table, WantedValues, WhileTrips
+from aag.functional.tables import Found, LoopTrips, NotComputable, OverBudget, RunLimits, Table, WantedValues
 from aag.functional.writing import Written, written
 from aag.ir.evaluate import Value
 from aag.ir.units import Unit
@@ -191,12 +191,12 @@ def _found(watch: _Watch, wanted: WantedValues, why: str) -> Found:
         else:
             used = f"line {watch.unset[name]}: {NO_VALUE}" if name in watch.unset else UNUSED
             missing[name] = why or used
-    trips: dict[int, WhileTrips] = {}
+    trips: dict[int, LoopTrips] = {}
     for loop in wanted.loops:
         if loop in watch.trips:
             counts, partial, left = zip(*watch.trips[loop], strict=True)
             exits = frozenset(line for line, early in zip(left, partial, strict=True) if early)
-            trips[loop] = WhileTrips(counts=counts, exits=exits)
+            trips[loop] = LoopTrips(counts=counts, exits=exits)
         else:
             missing[f"trips_{loop}"] = why or "the program does not reach this loop"
     for name in wanted.arrays - watch.tables.keys():

@@ -89,7 +89,7 @@ class _Slicer:
         counts = wanted.arrays & frozenset[str]().union(*(_bounds(each.statement) for each in self._nodes))
         for node in self._nodes:
             statement, line = node.statement, node.statement.span.line
-            if (isinstance(statement, s.DoWhile) and line in wanted.loops) or (
+            if (isinstance(statement, LOOPS) and line in wanted.loops) or (
                 isinstance(statement, s.If) and line in wanted.branches
             ):
                 self._keep(node)

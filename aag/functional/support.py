@@ -162,6 +162,12 @@ def trips(first: int, last: int, step: int) -> int:
 # --- arrays by element ------------------------------------------------------------------------------------------------
 
 
+def decided(name: str, value: Any, line: int) -> None:
+    """Refuse a real that decides the end of a loop and is no number: no value at all would end it, or never end it."""
+    if math.isnan(value):
+        raise NotComputable(f"{name} is not a number: a value was never assigned, or it is 0/0", line)
+
+
 def many_divide(left: Any, right: Any) -> Any:
     """Quotients of integers, truncated."""
     if not np.all(right):

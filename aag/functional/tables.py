@@ -34,11 +34,11 @@ class Table(ArrayValues, frozen=True, eq=False):
         return found if found.ndim else found.item()
 
 
-class WhileTrips(Struct, frozen=True, kw_only=True):
-    """How often a DO WHILE loop runs.
+class LoopTrips(Struct, frozen=True, kw_only=True):
+    """How often a loop runs that data end: DO WHILE, or a counted loop with an EXIT.
 
     `counts`: complete iterations, one entry for each time that the program enters the loop; `exits`: lines of the EXIT,
-    RETURN or STOP statements that end it within one more iteration, instead of its condition.
+    RETURN or STOP statements that end it within one more iteration, instead of its condition or its bounds.
     """
 
     counts: tuple[int, ...]
@@ -56,7 +56,7 @@ class WhileTrips(Struct, frozen=True, kw_only=True):
 
 
 class WantedValues(Struct, frozen=True, kw_only=True):
-    """What to find: scalars and arrays by name, DO WHILE loops and IF constructs by line."""
+    """What to find: scalars and arrays by name, loops and IF constructs by line."""
 
     scalars: frozenset[str] = frozenset()
     arrays: frozenset[str] = frozenset()
@@ -96,7 +96,7 @@ class Found(Struct, frozen=True, kw_only=True):
     """
 
     scalars: Mapping[str, Value]
-    trips: Mapping[int, WhileTrips]
+    trips: Mapping[int, LoopTrips]
     tables: Mapping[str, Table]
     changing: frozenset[str]
     frequencies: Mapping[int, tuple[float, ...]]

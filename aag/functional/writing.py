@@ -1,6 +1,6 @@
 """A slice of a unit as the text of a Python function ``run(meter, watch)``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -20,7 +20,7 @@ from aag.ir.evaluate import Unknown, Value
 from aag.ir.linear import linear
 from aag.ir.spelling import spell
 from aag.ir.units import Unit
-from aag.ir.visitors import bodies, names_in, own_expressions
+from aag.ir.visitors import bodies, names_in, own_expressions, walk_statements
 
 SHORT = 8
 """Operations up to which a scalar statement counts once."""
@@ -29,8 +29,8 @@ SEED_SIZE = 8
 
 
 class CountedLoop(Struct, frozen=True):
-    """A while loop whose iterations are wanted: the variable of the text that counts them, and by name those of the
-    reals in its condition."""
+    """A loop whose iterations are wanted: the variable of the text that counts them, and by name those of the reals in
+    the conditions that end it."""
 
     line: int
     count: str
@@ -222,6 +222,9 @@ class _Writer:
         lines.add(f"{first} = {self._terms.number(statement.lower)}", f"{last} = {self._terms.number(statement.upper)}")
         lines.add(f"{step} = {'1' if statement.step is None else self._terms.number(statement.step)}")
         lines.add(f"{count} = trips({first}, {last}, {step})")
+        if line in self._wanted.loops:
+            self._recorded(statement, first, step, count)
+            return
         around = [each.statement for each in self._loops if isinstance(each.statement, s.Do)]
         plan = planned(statement, self._part, terms, around, self._declaring.born)
         mark = lines.mark()
@@ -239,8 +242,18 @@ class _Writer:
         lines.at = line
         self._each(statement, first, step, count)
 
-    def _each(self, statement: s.Do, first: str, step: str, count: str) -> None:
-        """A loop, iteration by iteration."""
+    def _recorded(self, statement: s.Do, first: str, step: str, count: str) -> None:
+        """A loop whose iterations are wanted."""
+        done, ended = self._begin_count(statement)
+        counts, record = (f"{done} += 1", f"{ended} = True"), _record(statement.span.line, done, "True")
+        self._each(statement, first, step, count, counts, record)
+        self._end_count(statement, done, ended)
+
+    def _each(
+        self, statement: s.Do, first: str, step: str, count: str, counts: tuple[str, ...] = (), record: str = ""
+    ) -> None:
+        """A loop, iteration by iteration. `counts`: what counts them, the first at the beginning of each and all of
+        them when they are done."""
         lines, terms = self._lines, self._terms
         name = variable(statement.var)
         kept = terms.least.get(statement.var)
@@ -248,13 +261,15 @@ class _Writer:
         if least is not None:
             terms.least[statement.var] = least
         with lines.block(f"for {name} in range({first}, {first} + {count} * {step}, {step})"):
-            self._inside(statement)
+            lines.add(*counts[:1])
+            self._inside(statement, record)
         terms.least.pop(statement.var, None)
         if kept is not None:
             terms.least[statement.var] = kept
         with lines.block("else"):
-            lines.add(f"{name} = {first} + {count} * {step}")
-        self._behind()
+            lines.add(f"{name} = {first} + {count} * {step}", *counts)
+        if not counts:
+            self._behind()
 
     def _least(self, statement: s.Do) -> int | None:
         """A number that the loop variable is never below; None: none is known."""
@@ -308,34 +323,40 @@ class _Writer:
 
     def _while(self, statement: s.DoWhile) -> None:
         lines, line = self._lines, statement.span.line
-        count, ended = lines.fresh("w"), lines.fresh("e")
-        lines.add(f"{count} = -1", f"{ended} = False")
-        wanted = line in self._wanted.loops
-        if wanted:
-            self._counted.append(CountedLoop(line, count, {each: variable(each) for each in self._watched(statement)}))
+        count, ended = self._begin_count(statement)
         with lines.block("while True"):
             lines.add(f"{count} += 1")
             self._count(statement)
             if statement.condition is not None:
                 with lines.block(f"if not {self._terms.term(statement.condition).text}"):
                     lines.add(f"{ended} = True", "break")
-            self._inside(statement, f"watch.trip({line}, {count}, True, o_)" if wanted else "")
+            self._inside(statement, _record(line, count, "True") if line in self._wanted.loops else "")
+        self._end_count(statement, count, ended)
+
+    def _begin_count(self, statement: s.Do | s.DoWhile) -> tuple[str, str]:
+        """Count the iterations of a loop from here: variables with their number, and whether the last is complete."""
+        count, ended = self._lines.fresh("w"), self._lines.fresh("e")
+        self._lines.add(f"{count} = -1", f"{ended} = False")
+        if statement.span.line in self._wanted.loops:
+            decides = {each: variable(each) for each in self._watched(statement)}
+            self._counted.append(CountedLoop(statement.span.line, count, decides))
+        return count, ended
+
+    def _end_count(self, statement: s.Do | s.DoWhile, count: str, ended: str) -> None:
+        lines, line = self._lines, statement.span.line
         lines.at = line
         for name in self._watched(statement):
-            with lines.block(f"if {variable(name)} != {variable(name)}"):
-                lines.add(
-                    f"raise NotComputable('{name} is not a number: a value was never assigned, or it is 0/0', {line})"
-                )
-        if wanted:
-            lines.add(f"watch.trip({line}, {count}, not {ended}, o_)")
+            lines.add(f"decided({name!r}, locals().get({variable(name)!r}, 0), {line})")
+        if line in self._wanted.loops:
+            lines.add(_record(line, count, f"not {ended}"))
         self._behind()
 
-    def _watched(self, statement: s.DoWhile) -> list[str]:
-        """Reals in the condition of a loop: no value at all would end it, or never end it."""
-        names = () if statement.condition is None else names_in(statement.condition)
+    def _watched(self, statement: s.Do | s.DoWhile) -> list[str]:
+        """Reals in the conditions that end a loop: no value at all would end it, or never end it."""
+        ends = [statement.condition] if isinstance(statement, s.DoWhile) else [*_conditions_of_exits(statement)]
         return [
             name
-            for name in sorted(names)
+            for name in sorted(names_in(*ends))
             if name not in self._terms.arrays
             and name not in self._terms.constants
             and self._terms.type_of(name).base == "real"
@@ -451,6 +472,20 @@ class _Writer:
                         lines.add(f"put({terms.section(one.target, terms.arrays[one.target.name])}, value_)")
                     else:
                         lines.add(f"{terms.place(one.target)} = value_")
+
+
+def _record(line: int, count: str, partial: str) -> str:
+    """What notes how often a loop ran, and whether one more iteration was begun."""
+    return f"watch.trip({line}, {count}, {partial}, o_)"
+
+
+def _conditions_of_exits(loop: s.Do) -> Iterator[e.Expr | None]:
+    """The conditions of the IFs in a loop that decide whether it is left."""
+    for each in walk_statements(loop.body):
+        if isinstance(each, s.If):
+            yield from (
+                branch.condition for branch in each.branches if any(isinstance(one, s.Exit) for one in branch.body)
+            )
 
 
 def _nested(loop: s.Do) -> bool:

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from aag.diagnostics import Diagnostic, UnresolvedError
 from aag.graph.aau import AAU, AauBranch, CondtD, CondtSync, Seq, walk
 from aag.ir.visitors import names_in
 from interpreter.evaluate import Scalars, defined, leave_of
@@ -55,6 +56,7 @@ def _leaves_at(aau: AAU) -> bool:
 def _guess(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> None:
     """Branches from `first` on are taken with some probability each; what leaves a loop is not taken at all."""
     branches, weights = aau.branches[first:], _weights(run, aau, first)
+    _ask(run, scalars, aau, branches)
     _weigh(run, aau, first, weights)
     line = aau.span.line
     assumed = f"{_assumed(branches, weights)}{_way_out(run, scalars, branches)}"
@@ -129,12 +131,33 @@ def _assumed(branches: Sequence[AauBranch], weights: Sequence[float]) -> str:
     return f"{leaving}, {shown}" if leaving else shown
 
 
+def _ask(run: Run, scalars: Scalars, aau: CondtD | CondtSync, branches: Sequence[AauBranch]) -> None:
+    """Ask how often the loop runs that a branch leaves, if nobody has said so or tried to compute it.
+
+    Raises:
+        UnresolvedError: it was not tried.
+    """
+    line = _left_loop(run, branches)
+    if line is None or not run.setting.asks_trips or line in run.setting.trips or line in run.setting.uncomputed:
+        return
+    name = f"trips_{line}"
+    if name not in scalars.given:
+        found = Diagnostic(code="E504", message="the trip count of the loop is unknown", span=aau.span)
+        raise UnresolvedError((found,), (name,), assumable=True)
+
+
+def _left_loop(run: Run, branches: Sequence[AauBranch]) -> int | None:
+    """The line of the first loop that a branch leaves by an EXIT."""
+    ends = (run.leaving.get(each.span.line) for branch in branches for each in walk(branch.body) if _leaves_at(each))
+    return next((line for line in ends if line is not None), None)
+
+
 def _way_out(run: Run, scalars: Scalars, branches: Sequence[AauBranch]) -> str:
     """The value that would say it, if there is one: how often a loop runs that a branch leaves, or what was read."""
-    for branch in branches:
-        for each in walk(branch.body):
-            if _leaves_at(each) and each.span.line in run.leaving:
-                return f" (‹set TRIPS_{run.leaving[each.span.line]}=VALUE› says how often it runs)"
+    line = _left_loop(run, branches)
+    if line is not None:
+        why = run.setting.uncomputed.get(line, "")
+        return f" ({why}{why and '; '}‹set TRIPS_{line}=VALUE› says how often it runs)"
     unknown = names_in(*(each.condition for each in branches)) - run.env.keys() - scalars.given.keys()
     if unknown and unknown <= scalars.read:
         return f" ({' '.join(f'‹set {name.upper()}=VALUE›' for name in sorted(unknown))} decides it)"

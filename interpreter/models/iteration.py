@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.functional.tables import WhileTrips
+from aag.functional.tables import LoopTrips
 from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, Work, children, walk
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import DoNode, Nest
@@ -151,15 +151,18 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         return "" if left == "cycle" else left
 
     walked = run.books.walked
-    ending = _given(run, scalars, aau, body, loop.name, count)
-    whole = count if ending is None else ending.counts[0]
+    ending = _ending(run, scalars, aau, body, loop.name, count)
+    whole, exits = (count, frozenset[int]()) if ending is None else ending
     with following(run, followed), sharing(run, shares or {}), nullcontext() if place is None else placed(run, place):
-        with _exits(run, ending, taken=False), _leaving(run, aau, body, loop.name):
+        never = frozenset[int]() if ending is None else _exit_lines(run, aau, body, loop.name)
+        with _exits(run, never, taken=False), _leaving(run, aau, body, loop.name):
             left = repeat(run, aau, whole, one, names=names or (), periodic=names is not None)
-        if ending is not None and not left:
-            with _exits(run, ending, taken=True):
-                one(whole)
-            left = "exit"
+            if exits and not left:
+                if run.books.walked - walked < whole and not is_refused(run):
+                    scalars.after(loop, body, run.env, start, whole)
+                with _exits(run, exits, taken=True):
+                    one(whole)
+                left = "exit"
     run.application.expect(loop.var, ())
     if differing is not None:
         run.cache = differing.after
@@ -173,8 +176,15 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     return ""
 
 
-def _given(run: Run, scalars: Scalars, aau: AAU, body: tuple[AAU, ...], name: str, count: int) -> WhileTrips | None:
-    """How often a counted loop runs before one of its EXITs ends it, if the user says so (``trips_LINE``)."""
+def _ending(
+    run: Run, scalars: Scalars, aau: AAU, body: tuple[AAU, ...], name: str, count: int
+) -> tuple[int, frozenset[int]] | None:
+    """How often a counted loop runs, and the lines of the EXITs that end one more iteration, if the user says so
+    (``trips_LINE``) or that was computed."""
+    found = run.setting.trips.get(aau.span.line)
+    if found is not None and f"trips_{aau.span.line}" not in scalars.given:
+        whole = round(found.mean)
+        return (whole, found.exits) if whole < count else (count, frozenset())
     known = scalars.given.get(f"trips_{aau.span.line}")
     if not isinstance(known, int) or isinstance(known, bool) or not 0 <= known < count:
         return None
@@ -183,7 +193,7 @@ def _given(run: Run, scalars: Scalars, aau: AAU, body: tuple[AAU, ...], name: st
         return None
     times = plural(known, "time")
     run.books.assume("while", f"line {aau.span.line}: the loop runs {times} and a part of one more, as given", aau.span)
-    return WhileTrips(counts=(known,), exits=exits)
+    return known, exits
 
 
 @remembered(of_aau)
@@ -320,10 +330,11 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     sweep(run, aau)
     known = scalars.given.get(f"trips_{aau.span.line}")
     found = None if known is not None else run.setting.trips.get(aau.span.line)
+    never = frozenset[int]() if found is None else _exit_lines(run, aau, aau.body, aau.name)
     after = dict(run.env)
     left, last = "", after
     if isinstance(known, int) and not isinstance(known, bool):
-        found = WhileTrips(counts=(max(0, known),), exits=_only_exit(aau))
+        found = LoopTrips(counts=(max(0, known),), exits=_only_exit(aau))
         times = plural(found.counts[0], "time") + (" and a part of one more" if found.partial else "")
         run.books.assume("while", f"line {aau.span.line}: the loop runs {times}, as given", aau.span)
     if found is not None:
@@ -344,14 +355,19 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         return "" if how == "cycle" else how
 
     carried, followed = _carried(run, aau, "", aau.body), followed_of(run)
-    with following(run, Followed(followed.walks, followed.lost | carried.places)):
-        with _exits(run, found, taken=False):
+    exits = frozenset[int]() if found is None else found.exits
+    with (
+        following(run, Followed(followed.walks, followed.lost | carried.places)),
+        _leaving(run, aau, aau.body, aau.name),
+    ):
+        with _exits(run, never | exits, taken=False):
             how = repeat(run, aau, count, one, names=carried.names or ())
         if not how and left:
             run.env.clear()
             run.env.update(last)
-            with _exits(run, found, taken=True):
+            with _exits(run, exits, taken=True):
                 how = one(count)
+            after = dict(run.env)
         elif not how:
             charge_work(run, aau.id, aau.work)
     run.env.clear()
@@ -379,10 +395,10 @@ def _own_exits(body: tuple[AAU, ...], name: str, *, inside: bool) -> Iterator[AA
 
 
 @contextmanager
-def _exits(run: Run, found: WhileTrips | None, *, taken: bool) -> Iterator[None]:
-    """Whether the EXITs that end a loop whose trip count was computed are taken in its iterations."""
+def _exits(run: Run, lines: frozenset[int], *, taken: bool) -> Iterator[None]:
+    """Whether EXITs are taken in iterations, because the trip count of the loop that they end is known."""
     before = run.exits
-    run.exits = before if found is None else {**before, **dict.fromkeys(found.exits, taken)}
+    run.exits = {**before, **dict.fromkeys(lines, taken)} if lines else before
     try:
         yield
     finally:

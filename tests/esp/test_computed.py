@@ -1,5 +1,6 @@
 """Values that decide the flow are computed, announced and remembered. Trip counts and totals are those of gfortran."""
 
+import re
 import shutil
 import subprocess
 
@@ -311,13 +312,79 @@ def test_a_counted_loop_with_an_exit_ends_when_it_is_told():
             (text,) = [each.text for each in found.assumptions if each.code == "branch"]
             assert text == (
                 "line 10: the condition depends on data: assuming the loop is never left early "
-                "(TRIPS_6=VALUE says how often it runs)"
+                "(line 5: a is read from input; TRIPS_6=VALUE says how often it runs)"
             )
         else:
             assert not [each for each in found.assumptions if each.code == "branch"] or ends == 50
     shift, both = 2, (told[4] - told[0]) // 4
     assert told[49] - told[4] == 45 * both
     assert told[None] == told[50] == told[49] + shift
+
+
+LEFT = """\
+program left
+  implicit none
+  integer, parameter :: n = 24, most = 300
+  real(8) :: a(n), b(n), d
+  integer :: i, k, it
+!hpf$ distribute (block) :: a, b
+  a = 0
+  a(1) = 1
+  b = a
+  {head}
+    forall (i = 2:n-1) b(i) = 0.5d0*(a(i-1) + a(i+1))
+    d = maxval(abs(b - a))
+    a = b
+    {count}
+    if (d < 2.0d-2) exit
+    if (d > 1.0d3) exit
+  end do
+  do k = 1, it - 3
+    a = cshift(a, 1)
+  end do
+  search: do i = 1, n
+    do k = 1, 3
+      if (a(i) > 0.5d0*k) exit search
+    end do
+  end do search
+  print *, it, i, d
+end program
+"""
+COUNTED = LEFT.format(head="do it = 1, most", count="continue")
+WHILE = LEFT.format(head="it = 0; do while (it < most)", count="it = it + 1")
+
+
+def test_a_loop_that_data_leave_runs_as_often_as_it_does(tmp_path):
+    """gfortran says how often; what follows the loop uses its counter; one iteration more or less differs."""
+    (tmp_path / "p.f90").write_text(COUNTED)
+    subprocess.run(["gfortran", tmp_path / "p.f90", "-o", tmp_path / "p"], check=True)
+    done = subprocess.run([tmp_path / "p"], capture_output=True, text=True, check=True)
+    times, place = (int(each) for each in done.stdout.split()[:2])
+    assert 1 < times < 300
+    assert place > 1
+    found = esp.predict(COUNTED, procs=3)
+    said = [each.text for each in found.assumptions if each.code == "computed"]
+    assert said[0].startswith(f"line 10: the loop runs {times - 1} times and a part of one more, computed by running")
+    assert not [each for each in found.assumptions if each.code == "branch"]
+    as_told = esp.predict(COUNTED, procs=3, trips_10=times - 1)
+    assert as_told.time_s == found.time_s
+    assert esp.predict(COUNTED, procs=3, trips_10=times).time_s > found.time_s
+
+
+def test_a_while_loop_is_left_as_a_counted_one():
+    one, other = (esp.predict(each, procs=3) for each in (COUNTED, WHILE))
+    assert one.messages == other.messages
+    assert one.messages < esp.predict(COUNTED, procs=3, budget=0).messages
+
+
+def test_without_enough_operations_the_loop_is_never_left_and_why():
+    (text,) = [each.text for each in esp.predict(COUNTED, procs=3, budget=5000).assumptions if "line 15" in each.text]
+    assert re.fullmatch(
+        r"line 15: the condition depends on data: assuming the loop is never left early \(line \d+: the budget of "
+        r"5,000 operations is used up after \d+ iterations, when D was 0\.\d+ \(budget 50000 allows more\); "
+        r"TRIPS_10=VALUE says how often it runs\)",
+        text,
+    ), text
 
 
 def test_a_condition_on_what_is_read_says_so():

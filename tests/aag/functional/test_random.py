@@ -1,5 +1,6 @@
 """Random serial programs: functional interpretation and gfortran have the same values."""
 
+import re
 import shutil
 import subprocess
 
@@ -43,6 +44,52 @@ def by_gfortran(texts, folder):
 def by_esp(text):
     unit = main_unit(read_program(text, "serial.f90"))
     return computed(unit, WantedValues(arrays=frozenset(ARRAYS)), constants_of(unit, {})[0])
+
+
+HEAD = re.compile(r"\s*(\w+: )?do( while| \w+ =|$)")
+LOOPS = 500
+"""More than a program has lines."""
+
+
+def counting(text):
+    """The program, and for each of its lines how often a loop there was entered, and how many iterations began."""
+    first, *lines = text.splitlines()
+    found = [first, f"integer :: entered({LOOPS}) = 0, begun({LOOPS}) = 0"]
+    for number, line in enumerate(lines[:-1], start=2):
+        head = HEAD.match(line)
+        found += [f"entered({number}) = entered({number}) + 1"] if head else []
+        found += [line]
+        found += [f"begun({number}) = begun({number}) + 1"] if head else []
+    return "\n".join([*found, "print '(*(1x,i0))', entered, begun", lines[-1]]) + "\n"
+
+
+def trips_by_gfortran(text, folder, number):
+    path = folder / f"loops{number}"
+    path.with_suffix(".f90").write_text(counting(text))
+    subprocess.run(["gfortran", "-w", "-O0", "-ffree-line-length-none", f"{path}.f90", "-o", path], check=True)
+    words = subprocess.run([path], capture_output=True, text=True, check=True).stdout.split()[-2 * LOOPS :]
+    entered, begun = [int(each) for each in words[:LOOPS]], [int(each) for each in words[LOOPS:]]
+    return {line: (entered[line - 1], begun[line - 1]) for line in range(1, LOOPS + 1) if entered[line - 1]}
+
+
+def wrong_trips(number, folder):
+    """Loops that are entered or run at other times than gfortran says."""
+    text = Serial(number).program()
+    unit = main_unit(read_program(text, "serial.f90"))
+    expected = trips_by_gfortran(text, folder, number)
+    found = computed(unit, WantedValues(loops=frozenset(expected)), constants_of(unit, {})[0])
+    wrong = dict(found.missing)
+    for line, trips in found.trips.items():
+        entered, begun = expected[line]
+        unfinished = begun - sum(trips.counts)
+        if len(trips.counts) != entered or not bool(trips.exits) <= unfinished <= (entered if trips.exits else 0):
+            wrong[line] = (trips, expected[line])
+    return wrong
+
+
+@pytest.mark.parametrize("number", [3, *(pytest.param(each, marks=pytest.mark.truth) for each in range(300, 360))])
+def test_loops_run_as_often_as_gfortran_says(number, tmp_path):
+    assert wrong_trips(number, tmp_path) == {}
 
 
 def differences(numbers, folder):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aag.functional.run import computed
-from aag.functional.tables import RunLimits, WantedValues, WhileTrips
+from aag.functional.tables import LoopTrips, RunLimits, WantedValues
 from aag.ir import statements as s
 from aag.ir.visitors import walk_statements
 from aag.mapping.constants import constants_of
@@ -43,7 +43,7 @@ def test_trip_counts_are_those_that_the_program_prints(path, tmp_path):
 
 def test_exit_leaves_an_iteration_that_is_not_complete():
     text = program("real*8 :: x = 8", "do", "x = x / 2", "if (x < 1) exit", "x = x - 0.125", "end do")
-    assert found(text).trips == {3: WhileTrips(counts=(2,), exits=frozenset((5,)))}  # 4 - 1/8, 1.9375 - 1/8, 0.90625
+    assert found(text).trips == {3: LoopTrips(counts=(2,), exits=frozenset((5,)))}  # 4 - 1/8, 1.9375 - 1/8, 0.90625
 
 
 def test_a_loop_that_is_entered_several_times_has_several_counts():
@@ -60,7 +60,7 @@ def test_stop_ends_the_loop_and_the_program():
     body = ("k = k + 1", "if (k * k > 50) stop")
     text = program("integer :: k = 0", "do", *body, "end do", "do while (k > 0)", "end do")
     result = found(text)
-    assert result.trips == {3: WhileTrips(counts=(7,), exits=frozenset((5,)))}
+    assert result.trips == {3: LoopTrips(counts=(7,), exits=frozenset((5,)))}
     assert result.missing == {"trips_7": "the program does not reach this loop"}
 
 
@@ -170,19 +170,19 @@ subroutine run(m, k)
 end subroutine
 end
 """
-    assert found(text).trips == {7: WhileTrips(counts=(13,))}
+    assert found(text).trips == {7: LoopTrips(counts=(13,))}
 
 
 def test_reals_of_four_bytes_are_rounded_after_each_operation():
     text = program("real :: x = 1, y", "do", "y = 1 + x", "if (y == 1) exit", "x = x / 2", "end do")
     assert found(text).trips == {
-        3: WhileTrips(counts=(24,), exits=frozenset((5,)))
+        3: LoopTrips(counts=(24,), exits=frozenset((5,)))
     }  # 2**-24 is half a unit in the last place of 1
 
 
 def test_integers_wrap_as_in_the_machine():
     text = program("integer :: k = 1, n = 0", "do while (k > 0)", "k = k * 3 + 1", "n = n + 1", "end do")
-    assert found(text).trips == {3: WhileTrips(counts=(21,))}  # 2**31 <= 3 * 935_209_305 + 1 < 2**32
+    assert found(text).trips == {3: LoopTrips(counts=(21,))}  # 2**31 <= 3 * 935_209_305 + 1 < 2**32
 
 
 def test_a_scalar_of_the_iteration_has_its_last_value_behind_the_loop():

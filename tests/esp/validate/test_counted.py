@@ -475,7 +475,11 @@ DATA_LEAVE = """  real(8) :: u(12), s
 def test_messages_may_differ_where_data_decide_the_flow(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "leave.f90").write_text(HEAD + DATA_LEAVE + "end program\n")
-    assert main(["validate", "leave.f90", "--against", "counts", "--procs", "3"]) == 0
+    words = ["validate", "leave.f90", "--against", "counts", "--procs", "3"]
+    assert main(words) == 0
+    _, _, messages, counted, sent, received, operations, *_ = capsys.readouterr().out.splitlines()[1].split()
+    assert (messages, sent, operations) == (counted, received, "same")
+    assert main([*words, "--budget", "0"]) == 0
     shown = capsys.readouterr()
     _, _, messages, counted, _, _, operations, *_ = shown.out.splitlines()[1].replace("may differ", "may").split()
     assert (messages != counted, operations) == (True, "may")

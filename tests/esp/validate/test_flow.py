@@ -82,21 +82,30 @@ CASES = {
     "stop": ("  if (a(3) > 700.0d0) stop\n", {10, 11, 12}),
     "decided": (DECIDED, set()),
 }
-"""Statements from line 10 on, and the lines that send and need not do so as predicted."""
+"""Statements from line 10 on, and the lines that send and need not do so as predicted, if nothing is computed."""
+COMPUTED = ("exit", "named")
+"""Those of which esp computes when the loop ends."""
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_only_the_loop_or_branch_concerned(name, system):
     text, lines = CASES[name]
-    found = expectation(text, system, 4)
+    found = expectation(text, system, 4, budget=0)
     sending = {line for _, line in found.counts}
     assert found.undecided & sending == lines & sending
     assert 9 in sending - found.undecided
 
 
-def expectation(text, system, procs):
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_computed_is_decided(name, system):
+    text, _ = CASES[name]
+    others = frozenset() if name in COMPUTED else expectation(text, system, 4, budget=0).undecided
+    assert expectation(text, system, 4).undecided == others
+
+
+def expectation(text, system, procs, budget=api.BUDGET):
     source = api.read_source(HEAD + text + TAIL)
-    return predicted(source, system, api.Request(procs=procs))
+    return predicted(source, system, api.Request(procs=procs, budget=budget))
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +130,10 @@ def test_a_difference_elsewhere_is_a_fault():
 
 def test_a_run_that_ends_its_loop_early(tmp_path, capsys):
     (tmp_path / "t.hpf").write_text(HEAD + EXIT + TAIL)
-    assert main(["validate", str(tmp_path / "t.hpf"), "--procs", "4"]) == 0
+    words = ["validate", str(tmp_path / "t.hpf"), "--procs", "4"]
+    assert main(words) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith("same")
+    assert main([*words, "--budget", "0"]) == 0
     told = capsys.readouterr()
     assert told.out.splitlines()[1].endswith("may differ")
     assert "lines 11, 12, 14 may differ from the prediction" in " ".join(told.err.split())
