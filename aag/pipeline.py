@@ -10,6 +10,7 @@ from aag.graph.synchronize import synchronize
 from aag.ir.array_functions import with_array_functions
 from aag.ir.elements import with_elements
 from aag.ir.index_arrays import with_index_arrays
+from aag.ir.overridden import with_scalars
 from aag.ir.units import Program, Unit
 from aag.library.pricing import priced
 from aag.mapping.layout import Layouts
@@ -68,6 +69,7 @@ def main_unit(program: Program) -> Unit:
     program = priced(program)
     assert program.main is not None
     whole = with_elements(without_pointers(expanded(program, program.main)), program.elements)
+    whole = with_scalars(whole, program.given)
     procedures = frozenset(each.name for each in (*program.units, *whole.contains))
     return with_index_arrays(with_array_functions(whole, procedures))
 

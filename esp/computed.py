@@ -18,6 +18,7 @@ from aag.ir import statements as s
 from aag.ir.elements import element_name
 from aag.ir.evaluate import Value
 from aag.ir.expressions import Var
+from aag.ir.overridden import computed_by
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import backward_slice, names_in, walk_statements
 from aag.mapping.constants import constants_of, typed
@@ -25,7 +26,7 @@ from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
 from aag.wording import plural
 from esp.elements import of_elements, with_given
-from esp.read_later import changed_later, with_input
+from esp.read_later import changed_later, literal, with_input
 from esp.request import Request
 from esp.selecting import selected
 from interpreter.result import Assumption
@@ -107,15 +108,22 @@ def given_values(program: Program, request: Request) -> tuple[tuple[str, Value],
 
 
 def as_given(program: Program, request: Request) -> Program:
-    """The program, with the given values of elements, and with those that hold only from a READ on.
+    """The program, with the given values of elements, those that hold only from a READ on, and those of scalars that it
+    computes.
 
     Raises:
         SourceError: an element cannot be given a value.
     """
     if not request.values:
         return program
-    made, given = with_input(program, _typed(program, request)), of_elements(request.values)
-    return with_given(made, given) if given else made
+    given = given_values(program, request)
+    scalars, unit = dict(given), main_unit(program)
+    constants, _ = constants_of(unit, {name: value for name, value in given if not TRIPS.fullmatch(name)})
+    computed = [each for each in sorted(computed_by(unit, scalars)) if selected(unit, each, constants) is None]
+    made, elements = with_input(program, _typed(program, request)), of_elements(request.values)
+    if computed:
+        made = structs.replace(made, given=tuple((name, literal(scalars[name])) for name in computed))
+    return with_given(made, elements) if elements else made
 
 
 def _typed(program: Program, request: Request) -> tuple[tuple[str, Value], ...]:

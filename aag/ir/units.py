@@ -185,6 +185,8 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     """What procedures cost that the source lacks, as the user says."""
     elements: tuple[tuple[str, Expr], ...] = ()
     """Values that the user gives elements of arrays, such as ``gp(1)``."""
+    given: tuple[tuple[str, Expr], ...] = ()
+    """Values that the user gives scalars that the program computes: they hold instead."""
 
     @property
     def main(self) -> Unit | None:

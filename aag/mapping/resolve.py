@@ -136,13 +136,13 @@ def resolve_mapping(
 
 
 def _note_overridden(allowed: Settable | None, overrides: Overrides, scope: Scope, report: Report) -> None:
-    """Notes that a given value stands for what the program computes, wherever it decides a size."""
+    """Notes that a given value stands for what the program computes."""
     for name, value in overrides.values.items():
         lines = () if allowed is None or name in overrides.computed else allowed.computed.get(name.lower(), ())
         if lines and (entity := scope.entities.get(name.lower())) is not None:
             where = _lines(sorted(set(lines)))
             assign = f"assign{'s' * (len(set(lines)) == 1)}"
-            told = f"{entity.shown} = {value} in all sizes, as given, although {where} {assign} it"
+            told = f"{entity.shown} = {value}, as given, although {where} {assign} it"
             report.add(OVERRIDDEN, told, entity.span)
 
 

@@ -1,16 +1,14 @@
 """The names that a user can give values: those that decide shapes, mappings, the flow, or where memory is touched."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
 from aag.ir import directives as d
 from aag.ir import statements as s
-from aag.ir.expressions import Call, Component, Constructor, Element, Expr, ImpliedDo, OpaqueExpr, Section, Var
+from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Section, Var
 from aag.ir.intrinsics import INTRINSICS
-from aag.ir.steady import all_passed, assignments
 from aag.ir.units import Unit
 from aag.ir.visitors import backward_slice, names_in, own_expressions, walk_expressions, walk_statements
 
@@ -20,7 +18,7 @@ TRIPS = re.compile(r"trips_(\d+)")
 
 class Settable(Struct, frozen=True):
     """Names with the reason why no value can be given, empty where one can; `offered`: those worth a hint; `computed`:
-    variables that decide sizes, with the lines that compute them all the same."""
+    variables, with the lines that compute them all the same."""
 
     why: Mapping[str, str]
     offered: tuple[str, ...]
@@ -48,10 +46,8 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     }
     deciding |= read & backward_slice(names_in(*(each.condition for each in endings)), assigns)
     changing = _changing(endings, assigns)
-    sizing = backward_slice(names_in(*_sizing(units)), assigns)
     counted = {name for each in statements for name in _counters(each)}
     counted |= {each.var for each in walk_expressions(unit.body) if isinstance(each, ImpliedDo)}
-    fixed = _fixed(unit, {each.name for each in entities.values() if "parameter" in each.attributes})
     why = {f"trips_{each.span.line}": "" for each in statements if isinstance(each, s.DoWhile) or _may_end(each)}
     why |= dict.fromkeys(deciding - entities.keys(), "")
     for name, entity in entities.items():
@@ -64,34 +60,14 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
             why[name] = f"{entity.shown} decides when the loop in line {changing[name]} ends, and changes in it"
         elif not constant and name not in deciding:
             why[name] = f"{entity.shown} decides neither a size nor the flow of the program"
-        elif name in fixed and name not in sizing:
-            why[name] = f"the program computes {entity.shown} from constants in line {fixed[name]}"
         else:
             why[name] = ""
     computed: dict[str, tuple[int, ...]] = {}
     for each in assigns:
-        if isinstance(each.target, Var) and each.target.name in sizing:
+        if isinstance(each.target, Var):
             computed[each.target.name] = (*computed.get(each.target.name, ()), each.span.line)
     offered = tuple(sorted((each for each in why if not why[each] and each not in assigned), key=_is_trips))
     return Settable(why, offered, computed)
-
-
-def _fixed(unit: Unit, parameters: set[str]) -> Mapping[str, int]:
-    """Variables that only one statement sets, from constants and outside of all blocks -> its line."""
-    times = Counter(assignments(unit, all_passed))
-    for shared in unit.equivalences:
-        times.update(names_in(*shared.members))
-    times.update(each.name for each in unit.entities if each.initial is not None)  # it decides until then
-    found: dict[str, int] = {}
-    for each in unit.body:
-        if isinstance(each, s.Assign) and isinstance(each.target, Var) and times[each.target.name] == 1:
-            parts = tuple(walk_expressions(each.value))
-            plain = not any(isinstance(part, Element | Constructor | Component | OpaqueExpr) for part in parts)
-            calls = [part.name for part in parts if isinstance(part, Call)]
-            valued = all(name in INTRINSICS and INTRINSICS[name].value is not None for name in calls)
-            if plain and valued and names_in(each.value) <= parameters | found.keys():
-                found[each.target.name] = each.span.line
-    return found
 
 
 class _Ending(Struct, frozen=True, eq=False):
