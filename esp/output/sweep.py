@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isnan
 from typing import Any
 
@@ -171,16 +171,19 @@ def _choices(sweep: Sweep, versus: str) -> tuple[int, ...]:
 def _marked(sweep: Sweep, layout: TableLayout, versus: str) -> tuple[Any, list[str]]:
     """The texts of cells, with marks for the best of their row and of their column, and what the marks mean."""
     cells, choices = _cells(sweep, versus), _choices(sweep, versus)
+    groups = (tuple(at for at in choices if at == layout.column), tuple(at for at in choices if at != layout.column))
     told = []
-    for mark, axes in (
-        ("*", tuple(at for at in choices if at == layout.column)),
-        ("+" if layout.column in choices else "*", tuple(at for at in choices if at != layout.column)),
-    ):
-        if axes:
-            cells = np.char.add(cells, np.where(best(sweep, axes), mark, " "))
-            nouns = (_NOUNS.get(sweep.axes[at].kind, sweep.axes[at].name) for at in axes)
-            told.append(f"{mark} best {' and '.join(nouns)},")
+    # The star is for what is looked for, whether that makes rows or columns: the distribution, if there is a choice.
+    ordered = sorted(filter(None, groups), key=lambda axes: not _distributes(sweep, axes))
+    for mark, axes in zip("*+", ordered, strict=False):
+        cells = np.char.add(cells, np.where(best(sweep, axes), mark, " "))
+        nouns = (_NOUNS.get(sweep.axes[at].kind, sweep.axes[at].name) for at in axes)
+        told.append(f"{mark} best {' and '.join(nouns)},")
     return cells, [*told, f"ties within {percent(ERROR)} included"] if told else []
+
+
+def _distributes(sweep: Sweep, axes: Iterable[int]) -> bool:
+    return any(sweep.axes[at].kind == "distribute" for at in axes)
 
 
 def _full(at: tuple[int, ...], layout: TableLayout) -> tuple[int, ...]:
@@ -243,6 +246,9 @@ def _notes(sweep: Sweep, screen: Screen) -> list[str]:
         told = reasons_among(sweep.assumptions, sweep.warnings)
         text = partial_text(told, f"{plural(incomplete, 'prediction')} incomplete")
         notes.insert(0, screen.paint("warm", paragraph("partial", text, width)))
+    kinds = {axis.kind for axis in sweep.axes}
+    if "distribute" in kinds and "grid" not in kinds and any("x" in each for each in sweep.grids.ravel().tolist()):
+        notes.append(paragraph("grids", "the squarest for each number of processors; esp compare tries all", width))
     return [*notes, *assumed_lines(assumed_among([each] for each in sweep.assumptions), width)]
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import esp
+from esp.cli.main import main
 from esp.explore.axes import Axis
 from esp.explore.winners import best, runs, winners
 from esp.output.screen import Screen
@@ -117,3 +118,13 @@ def test_times_have_one_unit_unless_they_differ_by_too_much(made):
     assert "shown: time in s" in sweep_text(made, Screen())
     wide = replace(made, times={**made.times, "time_s": np.array([[1e-6, 1.0, 5.0], [1.5, 2.01, 1e4]])})
     assert "1.00 us" in sweep_text(wide, Screen())
+
+
+@pytest.mark.parametrize("procs", ["4", "4,8,16,32"])
+def test_the_star_marks_the_best_distribution_in_rows_and_in_columns(procs, capsys):
+    assert main(["sweep", "laplace", "-p", procs, "--distribute", "all", "--set", "n=32,64", "--set", "k=2"]) == 0
+    text = capsys.readouterr().out
+    assert "* best distribution" in text
+    assert "grids    the squarest for each number of processors; esp compare tries all" in text
+    assert main(["sweep", "laplace", "-p", "4", "--distribute", "all", "--grid", "2x2", "--set", "k=2"]) in (0, 1)
+    assert "squarest" not in capsys.readouterr().out
