@@ -42,7 +42,7 @@ _PAIR = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*(\d+)\s*")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("table", metavar="RUNS", help="a CSV file of measured runs")
+    parser.add_argument("table", metavar="RUNS", help="a CSV file of measured runs, or JSON Lines of Extra-P")
     add_program(parser, argparse.SUPPRESS, optional=True)
     add_timed(parser)
     group = parser.add_argument_group("what is predicted for the runs")
@@ -73,7 +73,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp.cli.progress import ProgressLine
     from esp.cli.reading import source_of
     from esp.fit.fitting import fitted
-    from esp.fit.runs import read_runs
+    from esp.fit.reading import read_runs
     from esp.output import fit_runs as output
     from esp.output.cells import rows_as_csv
     from esp.output.json import text_of

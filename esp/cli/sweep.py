@@ -83,6 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     forms.add_argument("--json", action="store_true", help="print JSON, described in docs/explore.md")
     forms.add_argument("--jsonl", action="store_true", help="one JSON object a line for each prediction")
     forms.add_argument("--csv", action="store_true", help="one line for each prediction")
+    forms.add_argument("--extra-p", action="store_true", help="JSON Lines that Extra-P reads")
     forms.add_argument("--bars", action="store_true", help="bars in the terminal")
     views.add_argument("--plot", metavar="FILE", help="also draw a picture: .png, .svg, .pdf (needs matplotlib)")
     forms_of_plot = "how it is drawn: %(choices)s (default: what fits the axes)"
@@ -109,6 +110,8 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     if options.bars and options.versus:
         raise UsageError("--bars shows times, not changes.", where="--versus", hint="Leave out one of the two.")
+    if options.extra_p and options.versus:
+        raise UsageError("Extra-P reads times, not changes.", where="--versus", hint="Leave out one of the two.")
     if options.dask is not None and options.jobs != "1":
         raise UsageError("the workers of --dask do the work.", where="--jobs", hint="Leave out one of the two.")
     if options.plot is None and options.plot_as:
@@ -127,6 +130,10 @@ def execute(options: argparse.Namespace) -> int:
     if options.versus and options.versus not in names:
         hint = f"The axes are {', '.join(names)}." if names else "Give some option a list of values."
         raise UsageError(f"the sweep has no axis {options.versus!r}.", where="--versus", hint=hint)
+    if options.extra_p and not any(axis.kind in ("procs", "set") and axis.numbers is not None for axis in plan.axes):
+        raise UsageError(
+            "Extra-P needs a parameter.", where="--extra-p", hint="Give --procs, or --set of a size, several values."
+        )
     if options.plot is not None:
         from esp.output.plots.sweep import form_of
 
@@ -145,6 +152,8 @@ def execute(options: argparse.Namespace) -> int:
         text = output.sweep_csv(found, versus=options.versus)
     elif options.jsonl:
         text = output.sweep_lines(found, versus=options.versus)
+    elif options.extra_p:
+        text = output.sweep_extra_p(found)
     elif options.json:
         text = output.sweep_json(found, versus=options.versus)
     elif options.bars:

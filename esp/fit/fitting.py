@@ -13,8 +13,9 @@ from aag.ir.units import Form
 from esp import api
 from esp.calling import in_python
 from esp.errors import PredictionError, UsageError
+from esp.fit.reading import read_runs
 from esp.fit.regression import Factors, factors_of, prior_of
-from esp.fit.runs import ALIASES, MeasuredRun, read_runs
+from esp.fit.runs import ALIASES, MeasuredRun
 from esp.fit.student import half_width
 from esp.fit.walks import FitSubject, Progress, RunWalks
 from esp.quantities import NODE, kind_of, quantities_of

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from msgspec import Struct
 
 from aag.wording import plural
 from esp.errors import UnreadableFileError
-from esp.fit.tables import HEADING, refuse_empty, rows_of, text_of
+from esp.fit.tables import HEADING, refuse_empty, rows_of
 from sag.quantities import QuantityError, parse_quantity
 
 FORM = "Write for example `procs,n,time [s]` and below it `4,256,1.24`."
@@ -39,20 +38,11 @@ class MeasuredRun(Struct, frozen=True, kw_only=True):
         return " ".join([*filter(None, [self.program]), *given, f"procs={self.processors}"])
 
 
-def read_runs(file: str | Path) -> tuple[MeasuredRun, ...]:
-    """Read a table of runs.
-
-    Raises:
-        UnreadableFileError: it cannot be read, or is not as docs/fit_runs.md says; with the line.
-    """
-    return parse_runs(text_of(file, "table of runs"), str(file))
-
-
 def parse_runs(text: str, name: str) -> tuple[MeasuredRun, ...]:
     """The runs in a text; `name` is what errors call it.
 
     Raises:
-        UnreadableFileError: see `read_runs`.
+        UnreadableFileError: it is not as docs/fit_runs.md says; with the line.
     """
     (where, names), rows = rows_of(text, name, FORM)
     columns = _columns(names, where)

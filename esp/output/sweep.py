@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
@@ -330,6 +331,26 @@ def sweep_csv(sweep: Sweep, *, versus: str = "") -> str:
 def sweep_lines(sweep: Sweep, *, versus: str = "") -> str:
     """One JSON object a line for each cell."""
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in sweep_rows(sweep, versus))
+
+
+def sweep_extra_p(sweep: Sweep) -> str:
+    """One line of Extra-P's JSON Lines for each metric of each complete cell: numbers of processors and values are the
+    parameters; program, machine, distribution and whatever else varies are the call path."""
+    params = [at for at, axis in enumerate(sweep.axes) if axis.kind in ("procs", "set") and axis.numbers is not None]
+    program = dict(sweep.about).get("program", "")
+    named = [at for at, axis in enumerate(sweep.axes) if at not in params and (len(axis) > 1 or axis.kind == "program")]
+    metrics: dict[str, NDArray[Any]] = {name.removesuffix("_s"): each for name, each in sweep.times.items()}
+    metrics |= {"messages": sweep.messages, "bytes": sweep.bytes}
+    lines = []
+    for at in np.ndindex(*sweep.time_s.shape):
+        if not (sweep.done[at] and sweep.complete[at]):
+            continue
+        given = {sweep.axes[axis].name: _value(sweep.axes[axis], at[axis]) for axis in params}
+        path = "->".join([*([program] if program else []), *(sweep.axes[axis].labels[at[axis]] for axis in named)])
+        for name, values in metrics.items():
+            record = {"params": given, "callpath": path, "metric": name, "value": values[at].item()}
+            lines.append(json.dumps(record, ensure_ascii=False) + "\n")
+    return "".join(lines)
 
 
 def sweep_json(sweep: Sweep, *, versus: str = "") -> str:

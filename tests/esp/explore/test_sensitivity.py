@@ -44,7 +44,7 @@ def test_all_parameters_together_decide_the_whole_time(system):
 @pytest.mark.parametrize("program", program_names())
 def test_parameters_of_every_benchmark(program):
     for system in ("ipsc860", "sparc-ethernet"):
-        found = api.sensitivity(program, system, [1, 3, 8], partial=False, **_values(program))
+        found = api.sensitivity(program, system, [1, 3, 8], **_values(program))
         for run in found.runs:
             _assert_whole(run)
 

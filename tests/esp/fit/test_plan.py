@@ -14,8 +14,8 @@ import esp as package
 from esp import api
 from esp.cli.main import main
 from esp.fit.plan import chosen_runs, planned
+from esp.fit.reading import read_runs
 from esp.fit.regression import prior_of
-from esp.fit.runs import read_runs
 from esp.locate import benchmarks_dir
 from esp.request import requested
 

@@ -3,7 +3,8 @@
 import pytest
 
 from esp.errors import UnreadableFileError
-from esp.fit.runs import parse_runs, read_runs
+from esp.fit.reading import read_runs
+from esp.fit.runs import parse_runs
 
 
 def test_a_table():
