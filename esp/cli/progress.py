@@ -87,6 +87,12 @@ class ProgressLine:
         if self._is_time():
             self._write(f"predicted {done} of {total} runs, now {following}, {self._spent(done / max(1, total))}")
 
+    def running(self, made: int, processors: int, size: str, share: float) -> None:
+        """So many runs are made, and which one is next."""
+        if self._is_time():
+            following = f"{size} on {plural(processors, 'processor')}"
+            self._write(f"{plural(made, 'run')}, now {following}, {self._spent(share)}")
+
     def executions(self, done: int, total: int, following: str) -> None:
         """So many of the executions are done, and which one is next."""
         if self._is_time():

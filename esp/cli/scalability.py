@@ -9,10 +9,12 @@ from esp.cli.options import add_forms, add_output, add_program, add_timed, conso
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp scalability --help` need not wait for
-    from esp.api import Request
+    from esp.api import Request, Source
     from esp.cli.console import Console
+    from esp.cli.progress import ProgressLine
     from esp.explore.scaling import Scaling
     from esp.explore.speedups import Speedups
+    from sag.unit import System
 
 USAGE = "esp scalability PROG --procs P,... [options]"
 
@@ -24,6 +26,7 @@ examples:
   esp scalability matmul.hpf --procs 1,2,4 --work '2*n**3' --csv
   esp scalability laplace_bx.hpf --procs 1,2,4,8 --set n=128 --timed
   esp scalability laplace_bb.hpf --procs 16,1024,65536 --by formula
+  esp scalability laplace_bb.hpf --procs 2,4,8 --set n=24 --runs
   esp scalability laplace_bb.hpf --procs 1..16 --speedups --set n=64
   esp scalability pt.hpf --against pdd.hpf --procs 2..64 --set n=1024 --timed
   esp scalability laplace.hpf --against-distribute '(*,BLOCK)' --procs 2..64
@@ -36,6 +39,10 @@ own size, unless --speed gives another. Works and times are predicted.
 
 The second table has the sizes by equation 2, W' = a p' T0' / (1 - a tau), from the
 overhead T0' of a few predictions. T/psi is the time by equation 4.
+
+--runs also runs the program, which counts what it does, on a simulated machine
+without caches (needs gfortran and SimGrid), and searches the size at which it
+has the speed. All times are without caches, input and output then.
 
 --speedups shows four other views instead: speedup with fixed size, in fixed
 time and in fixed memory, and the sizes that keep an efficiency.
@@ -61,6 +68,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tol", metavar="SHARE", help=tol)
     by = "times by predictions, or by the formula in size and processors, for very many (default: %(default)s)"
     group.add_argument("--by", choices=("predictions", "formula"), default="predictions", help=by)
+    group = parser.add_argument_group("running the program")
+    group.add_argument("--runs", action="store_true", help="also search the sizes by runs of the program that counts")
+    group.add_argument("--truth", metavar="MACHINE", help="the machine on which it runs (default: that of --system)")
+    group.add_argument("--keep", metavar="FOLDER", help="keep sources and executables there")
     group = parser.add_argument_group("other views")
     views = "fixed-size, fixed-time and memory-bounded speedup and isoefficiency, against one processor"
     group.add_argument("--speedups", action="store_true", help=views)
@@ -131,6 +142,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.against or options.against_distribute or options.against_system:
         return _overtaking(options, console, procs, began)
     refuse_without_effect(options, ("grow",), "without --against")
+    refuse_without_effect(options, () if options.runs else ("truth", "keep"), "without --runs")
     if options.speedups:
         return _speedups(options, console, procs, began)
     refuse_without_effect(options, ("efficiency",), "without --speedups")
@@ -138,6 +150,10 @@ def execute(options: argparse.Namespace) -> int:
     tol = share_of(options.tol or "1%")
     if options.by == "formula" and options.tol:
         raise UsageError("there are no sizes by equation 2.", where="--tol", hint="Leave it out with --by formula.")
+    if options.by == "formula":
+        refuse_without_effect(options, ("runs",), "with --by formula")
+    if options.runs and options.timed:
+        raise UsageError("runs have the time of the whole program.", where="--timed", hint="Leave it out.")
     if options.by == "formula" and options.timed:
         raise UsageError("a formula has the time of the whole program.", where="--timed", hint="Leave it out.")
     from esp.cli.progress import ProgressLine
@@ -148,6 +164,8 @@ def execute(options: argparse.Namespace) -> int:
     from esp.output import scaling as output
 
     source, system, request = asked_of(options, procs[0])
+    if options.runs:
+        request = _without_caches(request, system)
     size: str = options.size
     with ProgressLine(console) as shown:
 
@@ -163,7 +181,9 @@ def execute(options: argparse.Namespace) -> int:
                 source, system, asked, procs, speed=speed, size=size, work=options.work, progress=progress
             )
 
-        found, _ = with_answers(by_formula if options.by == "formula" else by_predictions, request)
+        found, asked = with_answers(by_formula if options.by == "formula" else by_predictions, request)
+        if options.runs:
+            found = _run(options, found, source, system, asked, tol, shown)
     console.warn(found.warnings, source.program.lines)
     if options.plot is not None:
         from esp.output.plots.scalability import scaling_figure
@@ -181,9 +201,45 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
+def _without_caches(request: "Request", system: "System") -> "Request":
+    """What is asked for of a machine whose misses take no time, as runs that count have none."""
+    from msgspec.structs import replace
+
+    from esp.quantities import quantities_of
+
+    misses = dict.fromkeys(quantities_of(system).get("misses", ()), "0 us")
+    sets = tuple({**dict(request.scenario.sets), **misses}.items())
+    return replace(request, scenario=replace(request.scenario, sets=sets, io=False))
+
+
+def _run(
+    options: argparse.Namespace,
+    found: "Scaling",
+    source: "Source",
+    system: "System",
+    request: "Request",
+    tol: float,
+    shown: "ProgressLine | None",
+) -> "Scaling":
+    """Sizes by runs."""
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from esp.api import load_machine
+    from esp.explore.scaling_measured import measured
+    from esp.validate.executions import executions
+
+    truth = load_machine(options.truth) if options.truth else system
+    with TemporaryDirectory(prefix="esp-") as temporary:
+        folder = Path(options.keep or temporary)
+        executed = executions(source, system, request, found.parameter, truth, folder)
+        progress = shown.running if shown else None
+        return measured(found, source, system, request, executed, work=options.work, tol=tol, progress=progress)
+
+
 def _speedups(options: argparse.Namespace, console: "Console", procs: tuple[int, ...], began: float) -> int:
     """The other views."""
-    refuse_without_effect(options, ("speed", "tol", "plot"), "with --speedups")
+    refuse_without_effect(options, ("speed", "tol", "plot", "runs"), "with --speedups")
     if options.by == "formula":
         raise UsageError("speedups are those of predictions.", where="--by", hint="Leave it out.")
     efficiency = share_of(options.efficiency or "50%", "--efficiency", "an efficiency")
@@ -219,7 +275,7 @@ def _speedups(options: argparse.Namespace, console: "Console", procs: tuple[int,
 
 def _overtaking(options: argparse.Namespace, console: "Console", procs: tuple[int, ...], began: float) -> int:
     """Where another one overtakes."""
-    refuse_without_effect(options, ("speed", "tol", "efficiency", "speedups"), "with --against")
+    refuse_without_effect(options, ("speed", "tol", "efficiency", "speedups", "runs"), "with --against")
     if options.by == "formula":
         raise UsageError("the times are those of predictions.", where="--by", hint="Leave it out.")
     if (options.grow or "fixed") == "fixed" and options.work:

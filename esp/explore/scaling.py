@@ -30,6 +30,23 @@ GROWTH = 64
 """Sizes are tried up to so many times the current one, times how much the system grows."""
 
 
+class MeasuredSize(Struct, frozen=True, kw_only=True):
+    """The size at which runs of the program have the speed (`esp.explore.scaling_measured`)."""
+
+    size: int
+    work: float
+    """Flops of the sequential program."""
+    time_s: float
+    speed: float
+    """Average speed of a processor, flop/s."""
+    kept: bool
+    """Whether it is within the tolerance of the speed to keep."""
+    runs: int
+    """How often the program was run on this number of processors."""
+    psi: float
+    """Scalability from the first number of processors."""
+
+
 class ScaledRun(Struct, frozen=True, kw_only=True):
     """The smallest size that keeps the speed on some processors."""
 
@@ -50,6 +67,8 @@ class ScaledRun(Struct, frozen=True, kw_only=True):
     """Whether data and copies fit in the memory of a node; None: that is not known."""
     predicted: PredictedRun | None
     """The size by Equation 2; None where it gives none."""
+    measured: MeasuredSize | None = None
+    """The size by runs; None: the program was not run."""
 
 
 class Scaling(Printed, Struct, frozen=True, kw_only=True):

@@ -1,15 +1,18 @@
 """Isospeed scalability as a table, JSON and CSV."""
 
+from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
-from esp.explore.scaling import Scaling
+from esp.explore.scaling import MeasuredSize, Scaling
 from esp.explore.scaling_predicted import PredictedRun
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import listed, plural, seconds, significant
 from esp.output.screen import Screen, flow, paragraph
 
+_PREDICTED = ("size", "work", "overhead_s", "speed", "psi", "kept", "predictions")
+_MEASURED = ("size", "work", "time_s", "speed", "psi", "kept", "runs")
 _PSI = "work for each of p processors over that for each of q: 1 where it need not grow"
 
 
@@ -60,6 +63,7 @@ def scaling_text(found: Scaling, screen: Screen, next_: str = "") -> str:
     if rows:
         blocks.append(table(columns, rows, screen))
         blocks += [_by_overhead(found, screen)] if any(each.predicted for each in found.runs) else []
+        blocks += [_by_runs(found, screen)] if any(each.measured for each in found.runs) else []
     notes = [paragraph("speed", f"{flop_rate(found.speed)} for each processor", screen.columns)]
     notes.append(paragraph("work", f"the flops of {found.work}", screen.columns))
     if len(found.runs) > 1:
@@ -73,6 +77,9 @@ def scaling_text(found: Scaling, screen: Screen, next_: str = "") -> str:
     else:
         text = "by a formula, without waiting and cache misses; sizes are those for which it is exact"
         notes.append(paragraph("times", text, screen.columns))
+    if any(each.measured for each in found.runs) and found.tol is not None:
+        text = f"the program counts what it does, on a simulated machine without caches; within {100 * found.tol:.3g}%"
+        notes.append(paragraph("runs", f"{text} of the speed", screen.columns))
     if found.missing:
         text = f"on {listed([str(each) for each in found.missing])} no {name} up to {found.most:,} keeps the speed"
         notes.append(paragraph("never", text, screen.columns))
@@ -130,6 +137,35 @@ def _by_overhead(found: Scaling, screen: Screen) -> str:
     return table(columns, rows, screen)
 
 
+def _by_runs(found: Scaling, screen: Screen) -> str:
+    """The sizes by runs, beside those above."""
+    columns = [
+        Column("procs"),
+        Column(f"{found.parameter} by runs"),
+        Column("time"),
+        Column("each processor"),
+        Column("psi"),
+        Column("runs"),
+        Column("", "<"),
+    ]
+    rows = [
+        TableRow(
+            (
+                str(each.processors),
+                f"{one.size:,}",
+                seconds(one.time_s),
+                flop_rate(one.speed),
+                _psi(one.psi),
+                str(one.runs),
+                "" if one.kept else f"{abs(one.speed / found.speed - 1):.1%} off",
+            )
+        )
+        for each in found.runs
+        if (one := each.measured) is not None
+    ]
+    return table(columns, rows, screen)
+
+
 def _sentence(found: Scaling) -> str:
     if len(found.runs) < 2:
         if not found.missing:
@@ -165,15 +201,15 @@ def scaling_rows(found: Scaling) -> list[dict[str, object]]:
             "psi_step": each.step,
             "scaled_time_s": each.scaled_time_s,
             "fits": each.fits,
-            **_predicted_cells(each.predicted),
+            **_cells("predicted", each.predicted, _PREDICTED),
+            **_cells("measured", each.measured, _MEASURED),
         }
         for each in found.runs
     ]
 
 
-def _predicted_cells(one: PredictedRun | None) -> dict[str, object]:
-    names = ("size", "work", "overhead_s", "speed", "psi", "kept", "predictions")
-    return {f"predicted_{name}": None if one is None else getattr(one, name) for name in names}
+def _cells(kind: str, one: PredictedRun | MeasuredSize | None, names: Sequence[str]) -> dict[str, object]:
+    return {f"{kind}_{name}": None if one is None else getattr(one, name) for name in names}
 
 
 def scaling_csv(found: Scaling) -> str:
