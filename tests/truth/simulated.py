@@ -44,6 +44,8 @@ FREE = 0.005
 """Demanded of the error where no two messages meet."""
 MEETING_MEDIAN, MEETING_WORST = 0.005, 0.03
 """Demanded where they do, which `esp.validate.simgrid.contended` finds out from the times at which links are held."""
+FAR, FAR_WORST = ("mesh",), 0.035
+"""The reading in which messages cross most links, and the worst that is demanded of it."""
 SHARED_MEDIAN, SHARED_WORST = 0.02, 0.08
 SHARED = ("bus", "half duplex")
 """Readings in which both directions, or all processors, share a link, and what is demanded of them."""

@@ -7,6 +7,8 @@ import pytest
 from esp.locate import program_names
 from tests.truth.pairs import TIED
 from tests.truth.simulated import (
+    FAR,
+    FAR_WORST,
     FREE,
     MEETING_MEDIAN,
     MEETING_WORST,
@@ -34,6 +36,7 @@ def assert_within_bounds(results: list[Compared], reading: str = "as described")
     meeting = [each for each in results if each.outcome.contended]
     assert all(abs(each.outcome.error) <= FREE for each in free), told(free)
     middle, worst = (SHARED_MEDIAN, SHARED_WORST) if reading in SHARED else (MEETING_MEDIAN, MEETING_WORST)
+    worst = FAR_WORST if reading in FAR else worst
     for each in meeting:
         error = each.beyond if each.span > TIED else abs(each.outcome.error)
         assert error <= worst, told(meeting)
