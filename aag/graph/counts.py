@@ -326,7 +326,11 @@ def nest_steps(nest: Nest, context: CountingContext) -> Iterator[tuple[Assign | 
             if each is not None:
                 counter.expression(each, around)
     if nest.mask is not None:
-        counter.expression(nest.mask, mask_level(nest) if context.masks else innermost)
+        counter.expression(nest.mask, tested := mask_level(nest) if context.masks else innermost)
+        for level, assigns in enumerate(nest.outer, start=1):
+            if assigns and level < tested and not context.invariant:  # it guards these, too, before and after the loops
+                counter.expression(nest.mask, level)
+                counter.expression(nest.mask, level)
     yield None, innermost, counter
     for level, assigns in enumerate(nest.outer, start=1):
         for assign in assigns:
