@@ -11,6 +11,8 @@ from esp.prediction import Interval, Prediction, Variant
 from esp.stated import ERROR, stated_error
 
 _ENDS = {1: "upper", -1: "lower"}
+_GUESSES = frozenset(("bound", "branch", "mask", "selected", "while"))
+"""Assumptions about what data decide."""
 _SOMEWHERE = "within the ranges of the estimated figures"
 _NO_FIGURE = "no single figure decides"
 _COMPILED = {
@@ -31,7 +33,13 @@ def sure(prediction: Prediction) -> str:
     text = f"{trusted(prediction)}; model error {percent(error)}"
     if found is None:
         return text
-    return f"{within(found)}; {text}{compilers(found.undecided)}"
+    return f"{within(found)}{_supposed(prediction)}; {text}{compilers(found.undecided)}"
+
+
+def _supposed(prediction: Prediction) -> str:
+    """That no range holds whatever data decide: what is assumed of them is one way of several."""
+    guessed = any(each.code in _GUESSES and not each.text.endswith("as given") for each in prediction.assumptions)
+    return ", if what is assumed of the data holds" if guessed else ""
 
 
 def ranged(prediction: Prediction, of: str) -> str:

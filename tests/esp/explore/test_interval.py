@@ -109,3 +109,10 @@ def test_the_program_is_lowered_again_only_for_other_ways_to_compile_it(system, 
     assert len(asked) == others
     assert np.array_equal(found.times_s, alone.times_s)
     assert found.undecided == alone.undecided
+
+
+@pytest.mark.parametrize(("given", "says"), [([], True), (["--set", "trips_35=7"], False)])
+def test_a_range_holds_if_what_is_assumed_of_the_data_does(given, says, capsys):
+    assert main(["run", "laplace", "--procs", "2", "--set", "n=32", *given]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert ("in 90% of the scenarios, if what is assumed of the data holds;" in text) == says
