@@ -116,14 +116,20 @@ def as_given(program: Program, request: Request) -> Program:
     """
     if not request.values:
         return program
-    given = given_values(program, request)
-    scalars, unit = dict(given), main_unit(program)
-    constants, _ = constants_of(unit, {name: value for name, value in given if not TRIPS.fullmatch(name)})
-    computed = [each for each in sorted(computed_by(unit, scalars)) if selected(unit, each, constants) is None]
+    computed = _overridden(program, given_values(program, request))
     made, elements = with_input(program, _typed(program, request)), of_elements(request.values)
     if computed:
-        made = structs.replace(made, given=tuple((name, literal(scalars[name])) for name in computed))
+        made = structs.replace(made, given=tuple((name, literal(value)) for name, value in computed))
     return with_given(made, elements) if elements else made
+
+
+@lru_cache(maxsize=64)
+def _overridden(program: Program, given: tuple[tuple[str, Value], ...]) -> tuple[tuple[str, Value], ...]:
+    """Those given values that hold instead of what the program computes; not of scalars that only select elements."""
+    unit, values = main_unit(program), {name: value for name, value in given if not TRIPS.fullmatch(name)}
+    constants, _ = constants_of(unit, values)
+    computed = sorted(computed_by(unit, values))
+    return tuple((name, values[name]) for name in computed if selected(unit, name, constants) is None)
 
 
 def _typed(program: Program, request: Request) -> tuple[tuple[str, Value], ...]:
