@@ -82,8 +82,10 @@ class Run(Struct):
     tape: Tape | None = None
     exits: Mapping[int, bool] = field(default_factory=dict)
     """Lines of the EXITs that end loops whose trip count was computed, and whether they do so in this iteration."""
-    leaving: Mapping[int, int] = field(default_factory=dict)
-    """Line of an EXIT -> line of the loop that it leaves."""
+    leaving: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Line of an EXIT -> lines of the loops that it leaves, the outermost first."""
+    entries: dict[int, int] = field(default_factory=dict)
+    """Line of a loop that data end -> how often it was entered so far."""
     results: dict[Hashable, dict[Hashable, object]] = field(default_factory=dict)
     """What functions of the models remember (`interpreter.remembered`)."""
 
@@ -108,12 +110,19 @@ class Run(Struct):
             ),
             network=replace(self.network, links=None, window=None),
             env=dict(self.env),
+            entries=dict(self.entries),
             recorder=None,
             tape=None,
             listener=None,
             timekeeper=None,
             watch=None,
         )
+
+    def entered(self, line: int) -> int:
+        """Which entry of a loop that data end this is, from 0."""
+        entry = self.entries.get(line, 0)
+        self.entries[line] = entry + 1
+        return entry
 
     def busy(self, aau: int, category: int, seconds: Figures, ranks: Index = None, of: Traffic | None = None) -> None:
         """Let processors be busy: the clock moves. `of`: what a listener is told besides."""

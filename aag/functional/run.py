@@ -40,7 +40,7 @@ class _Watch:
     def __init__(self) -> None:
         self.scalars: dict[str, dict[Value, int]] = {}
         self.unset: dict[str, int] = {}
-        self.trips: dict[int, list[tuple[int, bool, int]]] = {}
+        self.trips: dict[int, list[tuple[int, bool, int, int]]] = {}
         self.tables: dict[str, Table] = {}
         self.changing: set[str] = set()
         self.branches: dict[int, Counter[int]] = {}
@@ -50,8 +50,8 @@ class _Watch:
         if len(values) < 10:
             values.setdefault(value, line)
 
-    def trip(self, line: int, count: int, partial: bool, left: int) -> None:
-        self.trips.setdefault(line, []).append((count, partial, left))
+    def trip(self, line: int, count: int, partial: bool, left: int, length: int) -> None:
+        self.trips.setdefault(line, []).append((count, partial, left, length))
 
     def table(self, name: str, values: NDArray[Any], lower: tuple[int, ...], line: int, meter: support.Meter) -> None:
         meter.spend(values.size, 1, line)
@@ -194,9 +194,10 @@ def _found(watch: _Watch, wanted: WantedValues, why: str) -> Found:
     trips: dict[int, LoopTrips] = {}
     for loop in wanted.loops:
         if loop in watch.trips:
-            counts, partial, left = zip(*watch.trips[loop], strict=True)
+            counts, partial, left, lengths = zip(*watch.trips[loop], strict=True)
             exits = frozenset(line for line, early in zip(left, partial, strict=True) if early)
-            trips[loop] = LoopTrips(counts=counts, exits=exits)
+            ends = tuple(line if early else 0 for line, early in zip(left, partial, strict=True))
+            trips[loop] = LoopTrips(counts=counts, exits=exits, lengths=lengths, ends=ends)
         else:
             missing[f"trips_{loop}"] = why or "the program does not reach this loop"
     for name in wanted.arrays - watch.tables.keys():

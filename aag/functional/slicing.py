@@ -10,6 +10,7 @@ from aag.ir import statements as s
 from aag.ir.control import control_of
 from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
 from aag.ir.intrinsics import INTRINSICS
+from aag.ir.statements import is_block
 from aag.ir.steady import all_passed, assigned_by_call
 from aag.ir.storage import sharing
 from aag.ir.units import Entity, Unit
@@ -89,7 +90,7 @@ class _Slicer:
         counts = wanted.arrays & frozenset[str]().union(*(_bounds(each.statement) for each in self._nodes))
         for node in self._nodes:
             statement, line = node.statement, node.statement.span.line
-            if (isinstance(statement, LOOPS) and line in wanted.loops) or (
+            if (isinstance(statement, LOOPS) and line in wanted.loops and not is_block(statement)) or (
                 isinstance(statement, s.If) and line in wanted.branches
             ):
                 self._keep(node)

@@ -43,6 +43,10 @@ class LoopTrips(Struct, frozen=True, kw_only=True):
 
     counts: tuple[int, ...]
     exits: frozenset[int] = frozenset()
+    lengths: tuple[int, ...] = ()
+    """The iterations by its bounds, for each entry; -1 for a while loop."""
+    ends: tuple[int, ...] = ()
+    """The line of what ends each entry within one more iteration; 0: nothing."""
 
     @property
     def partial(self) -> bool:
@@ -53,6 +57,20 @@ class LoopTrips(Struct, frozen=True, kw_only=True):
     def mean(self) -> float:
         """Complete iterations, the mean over all entries."""
         return sum(self.counts) / len(self.counts)
+
+    @property
+    def varies(self) -> bool:
+        """Whether entries run differently often."""
+        return len({*self.counts}) > 1
+
+    def of(self, length: int, entry: int) -> tuple[int, frozenset[int]]:
+        """Complete iterations of an entry of a counted loop with so many by its bounds, and what ends one more. Where
+        it is not known which entry it is (`entry` is another one), the mean share of the iterations."""
+        if entry < len(self.counts) and self.lengths[entry] == length:
+            return self.counts[entry], frozenset((self.ends[entry],)) if self.ends[entry] else frozenset()
+        times = min(length, round(sum(self.counts) / max(1, sum(self.lengths)) * length))
+        early = sum(map(bool, self.ends))
+        return times, self.exits if times < length and 2 * early >= len(self.counts) else frozenset()
 
 
 class WantedValues(Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value
 from aag.ir.linear import linear
 from aag.ir.spelling import spell
+from aag.ir.statements import is_block
 from aag.ir.units import Unit
 from aag.ir.visitors import bodies, names_in, own_expressions, walk_statements
 
@@ -222,7 +223,7 @@ class _Writer:
         lines.add(f"{first} = {self._terms.number(statement.lower)}", f"{last} = {self._terms.number(statement.upper)}")
         lines.add(f"{step} = {'1' if statement.step is None else self._terms.number(statement.step)}")
         lines.add(f"{count} = trips({first}, {last}, {step})")
-        if line in self._wanted.loops:
+        if line in self._wanted.loops and not is_block(statement):
             self._recorded(statement, first, step, count)
             return
         around = [each.statement for each in self._loops if isinstance(each.statement, s.Do)]
@@ -245,9 +246,9 @@ class _Writer:
     def _recorded(self, statement: s.Do, first: str, step: str, count: str) -> None:
         """A loop whose iterations are wanted."""
         done, ended = self._begin_count(statement)
-        counts, record = (f"{done} += 1", f"{ended} = True"), _record(statement.span.line, done, "True")
+        counts, record = (f"{done} += 1", f"{ended} = True"), _record(statement.span.line, done, "True", count)
         self._each(statement, first, step, count, counts, record)
-        self._end_count(statement, done, ended)
+        self._end_count(statement, done, ended, count)
 
     def _each(
         self, statement: s.Do, first: str, step: str, count: str, counts: tuple[str, ...] = (), record: str = ""
@@ -313,7 +314,7 @@ class _Writer:
         target = next((each for each in reversed(self._loops) if statement.name in ("", each.statement.name)), None)
         if target is None:
             raise NotComputable(f"there is no loop {statement.name}")
-        if word == "break":
+        if word == "break" or target is not self._loops[-1]:
             self._lines.add(f"o_ = {statement.span.line}")
         if target is self._loops[-1]:
             self._lines.add(word)
@@ -342,13 +343,13 @@ class _Writer:
             self._counted.append(CountedLoop(statement.span.line, count, decides))
         return count, ended
 
-    def _end_count(self, statement: s.Do | s.DoWhile, count: str, ended: str) -> None:
+    def _end_count(self, statement: s.Do | s.DoWhile, count: str, ended: str, length: str = "-1") -> None:
         lines, line = self._lines, statement.span.line
         lines.at = line
         for name in self._watched(statement):
             lines.add(f"decided({name!r}, locals().get({variable(name)!r}, 0), {line})")
         if line in self._wanted.loops:
-            lines.add(_record(line, count, f"not {ended}"))
+            lines.add(_record(line, count, f"not {ended}", length))
         self._behind()
 
     def _watched(self, statement: s.Do | s.DoWhile) -> list[str]:
@@ -474,9 +475,9 @@ class _Writer:
                         lines.add(f"{terms.place(one.target)} = value_")
 
 
-def _record(line: int, count: str, partial: str) -> str:
-    """What notes how often a loop ran, and whether one more iteration was begun."""
-    return f"watch.trip({line}, {count}, {partial}, o_)"
+def _record(line: int, count: str, partial: str, length: str = "-1") -> str:
+    """What notes how often a loop ran, whether one more iteration was begun, and how often by its bounds."""
+    return f"watch.trip({line}, {count}, {partial}, o_, {length})"
 
 
 def _conditions_of_exits(loop: s.Do) -> Iterator[e.Expr | None]:

@@ -43,6 +43,15 @@ class Do(Stmt, frozen=True, kw_only=True, eq=False):
     end: Span
 
 
+RETURNED = "return$"
+"""Begin of the variable of a loop with one iteration that stands for a procedure, so that RETURN leaves it."""
+
+
+def is_block(statement: "Stmt") -> bool:
+    """Whether a loop stands for a procedure that RETURN leaves."""
+    return isinstance(statement, Do) and statement.var.startswith(RETURNED)
+
+
 class DoWhile(Stmt, frozen=True, kw_only=True, eq=False):
     """DO WHILE (condition); a condition of None is DO without control (left by EXIT)."""
 

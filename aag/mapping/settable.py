@@ -97,6 +97,9 @@ def _leaving(body: Iterable[s.Stmt]) -> Iterator[s.Branch]:
                     if any(isinstance(inner, s.Exit) for inner in branch.body):
                         yield branch
                     yield from _leaving(branch.body)
+            case s.SelectCase(selector=selector, cases=cases):
+                for case in cases:
+                    yield from _leaving((s.guarded(selector, case.body, each.span),))
             case _:
                 pass
 

@@ -412,7 +412,7 @@ class _Expansion:
         """The loop that RETURN leaves, with a variable that nobody else has."""
         (loop,) = body
         assert isinstance(loop, s.Do)
-        name = self._declarations.integer("return$", loop.span)
+        name = self._declarations.integer(s.RETURNED, loop.span)
         return (replace(loop, var=name),)
 
 

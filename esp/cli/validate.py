@@ -172,6 +172,13 @@ def execute(options: argparse.Namespace) -> int:
             job = replace(job, tolerance=options.tolerance)
         stages = api.lower_source(source, job.system, job.request(min(job.procs, key=lambda each: each or 0)))
         console.warn(stages.warnings, source.program.lines)
+        if stages.source.program.given:
+            names = ", ".join(name.upper() for name, _ in stages.source.program.given)
+            raise UsageError(
+                f"the serial program computes {names}, whatever is given.",
+                where="--set",
+                hint="Write the value into the source. `esp run` and `esp compile` take it with --set.",
+            )
         with alone_in(job.folder):
             report = validated(options.against, job)
     console.deliver(validation_text(report.found))

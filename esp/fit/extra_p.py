@@ -50,7 +50,7 @@ def _objects(text: str, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             continue
         try:
             found = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise UnreadableFileError("this is no JSON object.", where=f"{name}:{number}", hint=FORM) from None
         if not isinstance(found, dict) or not isinstance(found.get("params"), dict) or "value" not in found:
             raise UnreadableFileError("there is no params or no value.", where=f"{name}:{number}", hint=FORM)

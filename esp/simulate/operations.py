@@ -377,9 +377,10 @@ def _shifted_off(node: Base) -> tuple[Base, str] | None:
     match text_of(arguments[2]).split(".and."):
         case [first, last] if ">=" in first and "<=" in last:
             (place, lower), (same, upper) = first.split(">=", 1), last.split("<=", 1)
-            inside = f"max({lower},min({upper},{place}))"
-            if place == same and inside in text_of(arguments[0]):
-                return arguments[0], inside
+            for read in (place, f"{place}+0"):
+                inside = f"max({lower},min({upper},{read}))"
+                if place == same and inside in text_of(arguments[0]):
+                    return arguments[0], inside
     return None
 
 

@@ -171,10 +171,10 @@ def remarks(outcomes: Sequence[Executed]) -> tuple[str, ...]:
     if items := max(outcome.unsteady for outcome in outcomes):
         what = "1 item is" if items == 1 else f"{items} items are"
         told[f"{what} not compared: two runs of the serial program print them differently."] = None
-    for name in (name for each in outcomes if each.wrong or each.difference for name in each.computed):
+    for name in (name for outcome in outcomes if outcome.wrong for name in outcome.computed):
         told[
             f"- {name.upper()} is not a PARAMETER: the prediction uses the value of --set, the program computes it; "
-            "if the values differ, answers and messages differ"
+            "if the values differ, messages differ"
         ] = None
     if may := frozenset[int]().union(*(each.excused for each in outcomes)):
         told[f"the messages of {lines_text(may)} may differ from the prediction: the flow depends on data."] = None

@@ -43,10 +43,11 @@ def _ends(run: Run, branch: AauBranch) -> bool | None:
     """Whether a branch is taken, of which it is known because it leaves a loop whose trip count was computed."""
     if not run.exits:
         return None
-    found = [
-        run.exits[each.span.line] for each in walk(branch.body) if _leaves_at(each) and each.span.line in run.exits
-    ]
-    return found[0] if found else None
+    for each in branch.body:
+        if _leaves_at(each) and each.span.line in run.exits:
+            return run.exits[each.span.line]
+    # It is further inside: the branch is taken in the last iteration, and perhaps in others.
+    return True if any(run.exits.get(each.span.line, False) for each in walk(branch.body) if _leaves_at(each)) else None
 
 
 def _leaves_at(aau: AAU) -> bool:
@@ -59,7 +60,7 @@ def _guess(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> N
     _ask(run, scalars, aau, branches)
     _weigh(run, aau, first, weights)
     line = aau.span.line
-    assumed = f"{_assumed(branches, weights)}{_way_out(run, scalars, branches)}"
+    assumed = f"{_assumed(run, branches, weights)}{_way_out(run, scalars, branches)}"
     run.books.assume("branch", f"line {line}: the condition depends on data: assuming {assumed}", aau.span)
     scalars.forget(run.env, frozenset[str]().union(*(defined(branch.body) for branch in branches)) & scalars.relevant)
 
@@ -106,7 +107,7 @@ def _weights(run: Run, aau: CondtD | CondtSync, first: int) -> tuple[float, ...]
     """One weight for each branch from `first` on, and one for taking none of them; they add up to 1."""
     branches = aau.branches[first:]
     otherwise = branches[-1].condition is not None
-    possible = [not _leaves(branch) for branch in branches] + [otherwise]
+    possible = [not _leaves(run, branch) for branch in branches] + [otherwise]
     given = run.setting.branches.get(aau.span.line)
     if given is not None:
         asked = [*given[first:], *([max(0.0, 1.0 - sum(given))] if len(given) == len(aau.branches) else [])]
@@ -119,10 +120,10 @@ def _weights(run: Run, aau: CondtD | CondtSync, first: int) -> tuple[float, ...]
     return tuple(each / total for each in weights)
 
 
-def _assumed(branches: Sequence[AauBranch], weights: Sequence[float]) -> str:
+def _assumed(run: Run, branches: Sequence[AauBranch], weights: Sequence[float]) -> str:
     """How often each branch is taken, in words."""
     *taken, none = weights
-    leaving = "the loop is never left early" if any(map(_leaves, branches)) else ""
+    leaving = "the loop is never left early" if any(_leaves(run, branch) for branch in branches) else ""
     if leaving and max(weights) == 1.0:
         return leaving
     if len(taken) == 1 and not leaving:
@@ -137,24 +138,22 @@ def _ask(run: Run, scalars: Scalars, aau: CondtD | CondtSync, branches: Sequence
     Raises:
         UnresolvedError: it was not tried.
     """
-    line = _left_loop(run, branches)
-    if line is None or not run.setting.asks_trips or line in run.setting.trips or line in run.setting.uncomputed:
-        return
-    name = f"trips_{line}"
-    if name not in scalars.given:
+    known = run.setting.trips.keys() | run.setting.uncomputed.keys() if run.setting.asks_trips else _left(run, branches)
+    names = [f"trips_{line}" for line in _left(run, branches) if line not in known]
+    if names and not any(name in scalars.given for name in names):
         found = Diagnostic(code="E504", message="the trip count of the loop is unknown", span=aau.span)
-        raise UnresolvedError((found,), (name,), assumable=True)
+        raise UnresolvedError([found] * len(names), names, assumable=True)
 
 
-def _left_loop(run: Run, branches: Sequence[AauBranch]) -> int | None:
-    """The line of the first loop that a branch leaves by an EXIT."""
-    ends = (run.leaving.get(each.span.line) for branch in branches for each in walk(branch.body) if _leaves_at(each))
-    return next((line for line in ends if line is not None), None)
+def _left(run: Run, branches: Sequence[AauBranch]) -> dict[int, None]:
+    """The lines of the loops that branches leave by an EXIT of which it is not known when it does."""
+    ends = [each.span.line for branch in branches for each in walk(branch.body) if _leaves_at(each)]
+    return dict.fromkeys(line for end in ends if end not in run.exits for line in run.leaving.get(end, ()))
 
 
 def _way_out(run: Run, scalars: Scalars, branches: Sequence[AauBranch]) -> str:
     """The value that would say it, if there is one: how often a loop runs that a branch leaves, or what was read."""
-    line = _left_loop(run, branches)
+    line = next(iter(_left(run, branches)), None)
     if line is not None:
         why = run.setting.uncomputed.get(line, "")
         return f" ({why}{why and '; '}‹set TRIPS_{line}=VALUE› says how often it runs)"
@@ -164,6 +163,6 @@ def _way_out(run: Run, scalars: Scalars, branches: Sequence[AauBranch]) -> str:
     return ""
 
 
-def _leaves(branch: AauBranch) -> bool:
-    """Whether the branch ends a loop or the program."""
-    return any(isinstance(each, Seq) and leave_of(each) for each in walk(branch.body))
+def _leaves(run: Run, branch: AauBranch) -> bool:
+    """Whether the branch ends a loop or the program, and not only by what is known not to happen in this iteration."""
+    return any(_leaves_at(each) and run.exits.get(each.span.line, True) for each in walk(branch.body))

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from aag.functional.tables import LoopTrips
 from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, Work, children, walk
 from aag.ir.evaluate import Unknown
+from aag.ir.statements import RETURNED
 from aag.spmd.nodes import DoNode, Nest
 from aag.spmd.partition import Trips
 from aag.wording import plural
@@ -44,6 +45,9 @@ from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
 from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
 from interpreter.state import Run
+
+_ENTRIES = 2_000
+"""Iterations of a loop up to which each is walked because a loop inside runs differently often in each."""
 
 
 class Carried(Struct, frozen=True):
@@ -150,19 +154,22 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         left = own_leave(run.visit(run, body), loop.name)
         return "" if left == "cycle" else left
 
-    walked = run.books.walked
-    ending = _ending(run, scalars, aau, body, loop.name, count)
+    walked, inside = run.books.walked, _differently_often(run, body)
+    ending = None if loop.var.startswith(RETURNED) else _ending(run, scalars, aau, body, loop.name, count)
     whole, exits = (count, frozenset[int]()) if ending is None else ending
+    exits = frozenset(each for each in exits if run.exits.get(each, True))  # a loop around may know better
     with following(run, followed), sharing(run, shares or {}), nullcontext() if place is None else placed(run, place):
         never = frozenset[int]() if ending is None else _exit_lines(run, aau, body, loop.name)
-        with _exits(run, never, taken=False), _leaving(run, aau, body, loop.name):
-            left = repeat(run, aau, whole, one, names=names or (), periodic=names is not None)
+        leaving = nullcontext() if loop.var.startswith(RETURNED) else _leaving(run, aau, body, loop.name)
+        with _exits(run, never, taken=False), leaving:
+            periodic = names is not None and not (inside and whole <= _ENTRIES)
+            left = repeat(run, aau, whole, one, names=names or (), periodic=periodic)
+            _lose_entries(run, inside, run.books.walked - walked < whole)
             if exits and not left:
                 if run.books.walked - walked < whole and not is_refused(run):
                     scalars.after(loop, body, run.env, start, whole)
                 with _exits(run, exits, taken=True):
-                    one(whole)
-                left = "exit"
+                    left = one(whole) or "exit"
     run.application.expect(loop.var, ())
     if differing is not None:
         run.cache = differing.after
@@ -183,8 +190,7 @@ def _ending(
     (``trips_LINE``) or that was computed."""
     found = run.setting.trips.get(aau.span.line)
     if found is not None and f"trips_{aau.span.line}" not in scalars.given:
-        whole = round(found.mean)
-        return (whole, found.exits) if whole < count else (count, frozenset())
+        return found.of(count, run.entered(aau.span.line))
     known = scalars.given.get(f"trips_{aau.span.line}")
     if not isinstance(known, int) or isinstance(known, bool) or not 0 <= known < count:
         return None
@@ -196,17 +202,31 @@ def _ending(
     return known, exits
 
 
+def _differently_often(run: Run, body: tuple[AAU, ...]) -> tuple[int, ...]:
+    """The lines of loops inside whose entries run differently often, as was computed."""
+    if not any(each.varies for each in run.setting.trips.values()):
+        return ()
+    lines = {each.span.line for each in walk(body) if isinstance(each, IterD | IterSync | IterND)}
+    return tuple(line for line, each in run.setting.trips.items() if each.varies and line in lines)
+
+
+def _lose_entries(run: Run, lines: tuple[int, ...], skipped: bool) -> None:
+    """From here on nobody knows which entry of these loops is the next, if iterations around them were skipped."""
+    if skipped:
+        run.entries.update({line: len(run.setting.trips[line].counts) for line in lines})
+
+
 @remembered(of_aau)
 def _exit_lines(_: Run, _aau: AAU, body: tuple[AAU, ...], name: str) -> frozenset[int]:
-    """The lines of the EXITs of a loop."""
-    return frozenset(each.span.line for each in _own_exits(body, name, inside=False))
+    """The lines of the EXITs that leave a loop, for itself or for one around it."""
+    return frozenset(each.span.line for each in _leaving_exits(body, name))
 
 
 @contextmanager
 def _leaving(run: Run, aau: AAU, body: tuple[AAU, ...], name: str) -> Iterator[None]:
     """Which loop an EXIT leaves, by their lines, for what is said of it."""
     before, lines = run.leaving, _exit_lines(run, aau, body, name)
-    run.leaving = {**before, **dict.fromkeys(lines, aau.span.line)} if lines else before
+    run.leaving = {**before, **{each: (*before.get(each, ()), aau.span.line) for each in lines}} if lines else before
     try:
         yield
     finally:
@@ -338,7 +358,7 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         times = plural(found.counts[0], "time") + (" and a part of one more" if found.partial else "")
         run.books.assume("while", f"line {aau.span.line}: the loop runs {times}, as given", aau.span)
     if found is not None:
-        count, left = round(found.mean), "exit" if found.partial else ""
+        count, left = _entry(run, found, aau.span.line)
         for _ in range(min(count, run.setting.while_iterations)):
             scalars.simulate(aau.body, after)
     else:
@@ -355,13 +375,16 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         return "" if how == "cycle" else how
 
     carried, followed = _carried(run, aau, "", aau.body), followed_of(run)
+    inside, walked = _differently_often(run, aau.body), run.books.walked
     exits = frozenset[int]() if found is None else found.exits
+    exits = frozenset(each for each in exits if run.exits.get(each, True))
     with (
         following(run, Followed(followed.walks, followed.lost | carried.places)),
         _leaving(run, aau, aau.body, aau.name),
     ):
         with _exits(run, never | exits, taken=False):
-            how = repeat(run, aau, count, one, names=carried.names or ())
+            how = repeat(run, aau, count, one, names=carried.names or (), periodic=not inside or count > _ENTRIES)
+        _lose_entries(run, inside, run.books.walked - walked < count)
         if not how and left:
             run.env.clear()
             run.env.update(last)
@@ -375,23 +398,42 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     return "" if how == "exit" else how
 
 
+def _entry(run: Run, found: LoopTrips, line: int) -> tuple[int, str]:
+    """Complete iterations of this entry of a while loop, or of all in the mean, and how one more is left."""
+    entry = run.entered(line)
+    if found.ends and entry < len(found.counts):
+        return found.counts[entry], "exit" if found.ends[entry] else ""
+    return round(found.mean), "exit" if found.partial else ""
+
+
 def _only_exit(aau: IterND) -> frozenset[int]:
     """The line of the EXIT by which a loop without a condition ends, if it has just one. A condition that is evaluated
     by statements of a procedure is such an EXIT at the beginning."""
-    found = [each.span.line for each in _own_exits(aau.body, aau.name, inside=False)] if aau.condition is None else []
+    found = [each.span.line for each in _leaving_exits(aau.body, aau.name)] if aau.condition is None else []
     return frozenset(found if len(found) == 1 else ())
 
 
-def _own_exits(body: tuple[AAU, ...], name: str, *, inside: bool) -> Iterator[AAU]:
-    """The EXITs of a loop with this name; one without a name belongs to the innermost loop around it."""
+def _leaving_exits(
+    body: tuple[AAU, ...], name: str, inner: frozenset[str] = frozenset(), *, inside: bool = False
+) -> Iterator[AAU]:
+    """The EXITs that leave a loop with this name, and each CYCLE of a loop around it. An EXIT without a name belongs to
+    the innermost loop around it, one with another name to a loop inside (`inner`) or to one around."""
     for each in body:
-        if (
-            isinstance(each, Seq)
-            and each.leave == "exit"
-            and (each.leave_name == name if each.leave_name else not inside)
-        ):
-            yield each
-        yield from _own_exits(children(each), name, inside=inside or isinstance(each, IterD | IterSync | IterND))
+        if isinstance(each, Seq):
+            outside = each.leave_name not in inner if each.leave_name else not inside
+            if outside and (each.leave == "exit" or (each.leave == "cycle" and each.leave_name not in ("", name))):
+                yield each
+        loop = each.name if isinstance(each, IterND) else _name_of(each)
+        yield from _leaving_exits(
+            children(each), name, inner | ({loop} if loop else set()), inside=inside or loop is not None
+        )
+
+
+def _name_of(aau: AAU) -> str | None:
+    """The name of a counted loop; None: it is none."""
+    if not isinstance(aau, IterD | IterSync):
+        return None
+    return aau.loop.name if aau.loop is not None else ""
 
 
 @contextmanager

@@ -9,10 +9,12 @@ import pytest
 import esp
 from aag.diagnostics import UnresolvedError
 from esp import computed
-from esp.api import Request, load_machine, lower_source
+from esp.api import Request, load_machine, lower_source, read_source
 from esp.traces.record import predicted_trace
 from esp.traces.trace import SEND
+from esp.validate.counted import compared, counted_program
 from interpreter.errors import InterpretationError
+from sag.scenario import Scenario, export
 
 RELAX = """\
 program relax
@@ -369,6 +371,100 @@ def test_a_loop_that_data_leave_runs_as_often_as_it_does(tmp_path):
     as_told = esp.predict(COUNTED, procs=3, trips_10=times - 1)
     assert as_told.time_s == found.time_s
     assert esp.predict(COUNTED, procs=3, trips_10=times).time_s > found.time_s
+
+
+LOOPS = """\
+program loops
+  implicit none
+  integer, parameter :: n = 24
+  real(8) :: a(n), b(n), s
+  integer :: i, it, m, c
+!hpf$ distribute (block) :: a, b
+  forall (i = 1:n) a(i) = i
+  b = 0
+  c = 0
+{body}
+  b = cshift(b, c)
+  print *, sum(a), c
+"""
+RELAX = """contains
+  subroutine relax(most, least)
+    integer, intent(in) :: most
+    real(8), intent(in) :: least
+    integer :: q
+    do q = 1, most
+      b = cshift(a, 1)
+      a = 0.7d0*a + 0.2d0*b
+      if (maxval(a) < least) return
+      c = c + 1
+    end do
+    a = a + 100
+  end subroutine relax
+"""
+ENTERED = {
+    "never left, other lengths": "do m = 1, 3\n  call relax(5*m, -1d0)\nend do",
+    "returned from": "do m = 1, 3\n  call relax(20, 6d0/m)\nend do",
+    "a triangle": """do m = 1, 20
+  do it = m, 20
+    a = a*0.99d0
+    s = sum(a)
+    if (s < 250d0 - 8*m) exit
+    b = b + cshift(a, 1)
+  end do
+  a = a + 0.5d0
+end do""",
+    "two exits": """do m = 1, 5
+  do it = 1, 40
+    a = 0.9d0*cshift(a, 1)
+    s = sum(a)
+    if (s < 100d0) exit
+    b = b + cshift(a, 1)
+    if (s < 30d0*m) exit
+  end do
+  a = a + 10*m
+end do""",
+    "names": """outer: do m = 1, 8
+  inner: do it = 1, 6
+    a = 0.95d0*cshift(a, 1)
+    s = sum(a)
+    if (s < 60d0) exit outer
+    if (s < 200d0 .and. it > 2) cycle outer
+    b = b + cshift(a, 1)
+  end do inner
+  b = b + cshift(b, 2)
+  c = c + 1
+end do outer
+do i = 1, m + it
+  b = cshift(b, 1)
+end do""",
+    "a search in each row": """do m = 1, 6
+  it = 0
+  do
+    it = it + 1
+    a = a*0.8d0
+    s = maxval(a)
+    if (s < 12d0 - m) exit
+    b = cshift(b, 1)
+  end do
+  a = a*2
+  c = c + it
+end do""",
+}
+"""Loops that are entered several times and run differently often, by what they have."""
+
+
+@pytest.mark.parametrize("what", ENTERED)
+def test_each_entry_runs_as_often_as_in_a_run(what, tmp_path):
+    """A node program that counts: the same messages, bytes and floating-point operations."""
+    text = LOOPS.format(body=ENTERED[what]) + RELAX * ("call relax" in ENTERED[what]) + "end program\n"
+    source, system = read_source(text), load_machine("ipsc860")
+    request = Request(procs=3, scenario=Scenario(io=False))
+    program = counted_program(lower_source(source, system, request), system, request, tmp_path)
+    found = compared(program, system, request, program.run(export(system, request.scenario)))
+    assert found.messages[0] == found.messages[1] > 0
+    assert found.bytes[0] == found.bytes[1]
+    assert not [each for each in found.other if each.operation.startswith("r8.")]
+    assert found.error == pytest.approx(0.0, abs=2e-3)
 
 
 def test_a_while_loop_is_left_as_a_counted_one():

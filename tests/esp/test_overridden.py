@@ -89,7 +89,7 @@ def test_a_prediction_is_that_of_the_source_with_the_value(what, value):
     assert given.time_s != esp.predict(text, procs=4, k=value + 1).time_s
     (said,) = [each.text for each in given.assumptions if "as given" in each.text]
     lines = [at for at, line in enumerate(text.splitlines(), 1) if re.match(" *[kq] = ", line)]
-    assert said.startswith(f"k = {value}, as given, although line")
+    assert said.startswith(f"k = {value} as given, although line")
     assert {int(each) for each in re.findall(r"\d+", said)} - {value} <= {*lines}
 
 

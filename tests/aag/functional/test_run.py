@@ -28,6 +28,11 @@ def found(text, *names, given=None, limits=None, branches=()):
     return computed(unit, wanted, constants_of(unit, {})[0], given or {}, limits or RunLimits())
 
 
+def whole(count, end=0):
+    """The trips of a while loop that is entered once; `end`: the line of its EXIT."""
+    return LoopTrips(counts=(count,), exits=frozenset((end,) if end else ()), lengths=(-1,), ends=(end,))
+
+
 def program(*lines):
     return "program p\n" + "\n".join(lines) + "\nend\n"
 
@@ -43,7 +48,7 @@ def test_trip_counts_are_those_that_the_program_prints(path, tmp_path):
 
 def test_exit_leaves_an_iteration_that_is_not_complete():
     text = program("real*8 :: x = 8", "do", "x = x / 2", "if (x < 1) exit", "x = x - 0.125", "end do")
-    assert found(text).trips == {3: LoopTrips(counts=(2,), exits=frozenset((5,)))}  # 4 - 1/8, 1.9375 - 1/8, 0.90625
+    assert found(text).trips == {3: whole(2, 5)}  # 4 - 1/8, 1.9375 - 1/8, 0.90625
 
 
 def test_a_loop_that_is_entered_several_times_has_several_counts():
@@ -60,7 +65,7 @@ def test_stop_ends_the_loop_and_the_program():
     body = ("k = k + 1", "if (k * k > 50) stop")
     text = program("integer :: k = 0", "do", *body, "end do", "do while (k > 0)", "end do")
     result = found(text)
-    assert result.trips == {3: LoopTrips(counts=(7,), exits=frozenset((5,)))}
+    assert result.trips == {3: whole(7, 5)}
     assert result.missing == {"trips_7": "the program does not reach this loop"}
 
 
@@ -170,19 +175,17 @@ subroutine run(m, k)
 end subroutine
 end
 """
-    assert found(text).trips == {7: LoopTrips(counts=(13,))}
+    assert found(text).trips == {7: whole(13)}
 
 
 def test_reals_of_four_bytes_are_rounded_after_each_operation():
     text = program("real :: x = 1, y", "do", "y = 1 + x", "if (y == 1) exit", "x = x / 2", "end do")
-    assert found(text).trips == {
-        3: LoopTrips(counts=(24,), exits=frozenset((5,)))
-    }  # 2**-24 is half a unit in the last place of 1
+    assert found(text).trips == {3: whole(24, 5)}  # 2**-24 is half a unit in the last place of 1
 
 
 def test_integers_wrap_as_in_the_machine():
     text = program("integer :: k = 1, n = 0", "do while (k > 0)", "k = k * 3 + 1", "n = n + 1", "end do")
-    assert found(text).trips == {3: LoopTrips(counts=(21,))}  # 2**31 <= 3 * 935_209_305 + 1 < 2**32
+    assert found(text).trips == {3: whole(21)}  # 2**31 <= 3 * 935_209_305 + 1 < 2**32
 
 
 def test_a_scalar_of_the_iteration_has_its_last_value_behind_the_loop():

@@ -192,7 +192,7 @@ end program p
 def test_values_that_the_program_computes_can_be_given(name):
     found = layouts_of(COMPUTED, values={name: 8, "m": 8})
     assert found.arrays["a"].elements == 8
-    assert [each.message for each in found.notes if each.message.startswith(f"{name} = 8, as given, although line")]
+    assert [each.message for each in found.notes if each.message.startswith(f"{name} = 8 as given, although line")]
 
 
 def test_a_constant_without_a_value_is_one_error():
@@ -315,5 +315,5 @@ def test_a_given_size_that_the_program_assigns_is_noted():
         each.message for each in layouts_of(ALLOCATED.format(computed), values={"n": 7}).notes if each.code == "W291"
     ]
     lines = [at for at, line in enumerate(ALLOCATED.format(computed).splitlines(), 1) if line.startswith("  n = ")]
-    assert noted == [f"n = 7, as given, although lines {lines[0]} and {lines[1]} assign it"]
+    assert noted == [f"n = 7 as given, although lines {lines[0]} and {lines[1]} assign it"]
     assert "W291" not in {each.code for each in layouts_of(ALLOCATED.format("read *, n"), values={"n": 7}).notes}

@@ -45,6 +45,7 @@ def test_several_programs():
     ("text", "place", "message"),
     [
         (line({"p": 1}, 1) + "{]", "x:2", "no JSON object"),
+        ('{"params":' * 5000, "x:1", "no JSON object"),
         ("{}", "x:1", "no params or no value"),
         (line({"p": 1}, 1, metric="bytes"), "x", "no metric time"),
         (line({"p": 1}, 1, callpath="main->sweep"), "x", "parts of a program"),
