@@ -175,7 +175,8 @@ def subject(
         raise UsageError("a grid is for one number of processors.", where="--grid", hint="Leave it out.")
     request = replace(request, procs=procs[0])
     stages = lower_source(source, system, request)
-    constants = stages.node_program.layouts.constants
+    given = {name.lower(): value for name, value in request.values.items()}
+    constants = {**given, **stages.node_program.layouts.constants}
     name = size_name(source.program, constants, distributed_by(source, system, request), size)
     if name is None:
         raise UsageError("no PARAMETER sizes the distributed arrays.", where="--size", hint="Name it: --size n.")

@@ -51,6 +51,31 @@ def test_sizes_are_the_smallest_that_last(laplace):
         assert each.speed == pytest.approx(speeds[each.size])
 
 
+SIZED = """program sized
+integer :: n, i
+real(8), allocatable :: a(:)
+!hpf$ distribute a(block)
+{first}
+allocate (a(n))
+a = 1
+do i = 1, 10
+  a = a*0.5d0 + cshift(a, 1)
+end do
+print *, sum(a)
+end program
+"""
+
+
+@pytest.mark.parametrize("first", ["read *, n", "n = 64", "integer, parameter :: n = 64"])
+def test_a_variable_with_a_value_is_a_size(first):
+    text = SIZED.format(first="" if "parameter" in first else first)
+    text = text.replace("integer :: n, i", f"{first}\ninteger :: i") if "parameter" in first else text
+    found = scaled(api.read_source(text), api.load_machine("ipsc860"), api.Request(values={"n": 64}), (2, 4), size="n")
+    assert [each.processors for each in found.runs] == [2, 4]
+    assert found.runs[0].size == 64
+    assert found.runs[1].size > 64
+
+
 def test_scalability_is_that_of_works_and_processors(laplace):
     one, two = laplace.runs
     assert (one.psi, one.step) == (1, 1)
