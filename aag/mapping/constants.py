@@ -45,6 +45,10 @@ def constants_of(
                 constants[entity.name] = _converted(given[entity.name], entity.type)
             except ValueError as error:
                 diagnostics.append(_unfit(entity, given[entity.name], str(error)))
+    variables = [each for each in unit.entities if each.name in given and each.shape is None and each.name not in local]
+    diagnostics += [
+        _unfit(each, given[each.name], why) for each in variables if (why := _misfit(each, given[each.name]))
+    ]
     diagnostics += [_excessive(name, why) for name in given if (why := excess(constants.get(name, env.get(name, 0))))]
     arrays = constant_arrays(unit)
     waiting = [each for each in parameters if each.name not in constants]
@@ -144,6 +148,17 @@ def typed(value: Value, entity: Entity | None) -> Value:
         return _converted(value, entity.type)
     except (ValueError, OverflowError):
         return value
+
+
+def _misfit(entity: Entity, value: Value) -> str:
+    """Why a variable cannot have a value; empty where it can."""
+    try:
+        _converted(value, entity.type)
+    except ValueError as error:
+        return str(error)
+    except OverflowError:  # `excess` says so
+        return ""
+    return ""
 
 
 def _converted(value: Value, to: Type, *, truncate: bool = False) -> Value:

@@ -142,7 +142,8 @@ def _note_overridden(allowed: Settable | None, overrides: Overrides, scope: Scop
         if lines and (entity := scope.entities.get(name.lower())) is not None:
             where = _lines(sorted(set(lines)))
             assign = f"assign{'s' * (len(set(lines)) == 1)}"
-            told = f"{entity.shown} = {value} as given, although {where} {assign} it"
+            shown = f".{str(value).lower()}." if isinstance(value, bool) else value
+            told = f"{entity.shown} = {shown} as given, although {where} {assign} it"
             report.add(OVERRIDDEN, told, entity.span)
 
 

@@ -387,7 +387,7 @@ program loops
   b = cshift(b, c)
   print *, sum(a), c
 """
-RELAX = """contains
+PROCEDURE = """contains
   subroutine relax(most, least)
     integer, intent(in) :: most
     real(8), intent(in) :: least
@@ -456,7 +456,7 @@ end do""",
 @pytest.mark.parametrize("what", ENTERED)
 def test_each_entry_runs_as_often_as_in_a_run(what, tmp_path):
     """A node program that counts: the same messages, bytes and floating-point operations."""
-    text = LOOPS.format(body=ENTERED[what]) + RELAX * ("call relax" in ENTERED[what]) + "end program\n"
+    text = LOOPS.format(body=ENTERED[what]) + PROCEDURE * ("call relax" in ENTERED[what]) + "end program\n"
     source, system = read_source(text), load_machine("ipsc860")
     request = Request(procs=3, scenario=Scenario(io=False))
     program = counted_program(lower_source(source, system, request), system, request, tmp_path)

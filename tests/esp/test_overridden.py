@@ -5,6 +5,7 @@ import re
 import pytest
 
 import esp
+from aag.diagnostics import SourceError
 
 HEAD = """program p
   integer, parameter :: n = 64
@@ -104,3 +105,14 @@ def test_only_the_variable_of_its_own_unit():
     """`l` of the main program is declared with a value, that of the procedure is another one."""
     text = HEAD + "  call change(k)\n  do i = 1, l\n    a = cshift(a, 1)\n  end do\n" + TAIL
     assert esp.predict(text, procs=4, l=7).time_s == esp.predict(text.replace("l = 12", "l = 7"), procs=4).time_s
+
+
+MISFITS = [("k", 2.5, "integer"), ("k", True, "integer"), ("l", "a", "integer")]
+
+
+@pytest.mark.parametrize(("name", "value", "why"), MISFITS)
+def test_a_value_of_another_type_is_refused(name, value, why):
+    text = HEAD + "  k = 3\n  do i = 1, k + l\n    a = cshift(a, 1)\n  end do\n" + TAIL
+    with pytest.raises(SourceError, match=f"E316 .*{name} cannot have this value, it is {why}"):
+        esp.predict(text, procs=2, set={name: value})
+    assert esp.predict(text, procs=2, set={name: 5.0}).time_s == esp.predict(text, procs=2, set={name: 5}).time_s
