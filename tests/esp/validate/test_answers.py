@@ -110,9 +110,17 @@ end program
 """
 
 
-def test_a_value_of_a_variable_is_named_where_messages_differ(tmp_path, capsys):
+def test_a_value_of_a_variable_that_is_computed_is_refused(tmp_path, capsys):
     (tmp_path / "p.hpf").write_text(VARIABLE)
-    assert main(["validate", str(tmp_path / "p.hpf"), "--procs", "2", "--set", "n=6"]) == 3
+    assert main(["validate", str(tmp_path / "p.hpf"), "--procs", "2", "--set", "n=6"]) == 2
+    assert "the serial program computes N, whatever is given" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_value_of_a_variable_is_named_where_messages_differ(tmp_path, capsys):
+    (tmp_path / "p.hpf").write_text(VARIABLE.replace("  data n /4/\n", "  read *, n\n"))
+    (tmp_path / "input").write_text("4\n")
+    words = ["validate", str(tmp_path / "p.hpf"), "--procs", "2", "--set", "n=6", "--input", str(tmp_path / "input")]
+    assert main(words) == 3
     assert "N is not a PARAMETER: the prediction uses the value of --set" in " ".join(capsys.readouterr().err.split())
 
 
