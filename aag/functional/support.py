@@ -163,7 +163,7 @@ def trips(first: int, last: int, step: int) -> int:
 
 
 def decided(name: str, value: Any, line: int) -> None:
-    """Refuse a real that decides the end of a loop and is no number: no value at all would end it, or never end it."""
+    """Refuse NaN as a real that decides the end of a loop: its comparisons would end the loop at once, or never."""
     if math.isnan(value):
         raise NotComputable(f"{name} is not a number: a value was never assigned, or it is 0/0", line)
 

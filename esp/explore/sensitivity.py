@@ -196,7 +196,7 @@ def sensitivities(
 
 
 def refuse_absolute(request: api.Request) -> None:
-    """Refuse a what-if that stands in the place of parameters, so that nothing depends on them any more.
+    """Refuse a what-if that replaces parameters, so that nothing depends on them any more.
 
     Raises:
         UsageError: one has a value instead of a factor.

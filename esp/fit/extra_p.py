@@ -30,10 +30,10 @@ def parse_extra_p(text: str, name: str) -> tuple[MeasuredRun, ...]:
     """
     timed = [each for each in _objects(text, name) if _metric(each[1]) in TIMES]
     if not timed:
-        raise UnreadableFileError("there is no metric time.", where=name, hint=FORM)
+        raise UnreadableFileError("the file has no metric `time`.", where=name, hint=FORM)
     named = {path for _, each in timed if (path := _path(each)) not in WHOLE and "->" not in path}
     if not named and all(_path(each) not in WHOLE for _, each in timed):
-        hint = "A line without callpath, or with the callpath main, is that of the whole program."
+        hint = "The whole program has no callpath, or the callpath `main`."
         raise UnreadableFileError("all times are those of parts of a program.", where=name, hint=hint)
     whole = WHOLE & {_path(each) for _, each in timed}
     wanted = whole or named
@@ -51,9 +51,9 @@ def _objects(text: str, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
-            raise UnreadableFileError("this is no JSON object.", where=f"{name}:{number}", hint=FORM) from None
+            raise UnreadableFileError("this is not a JSON object.", where=f"{name}:{number}", hint=FORM) from None
         if not isinstance(found, dict) or not isinstance(found.get("params"), dict) or "value" not in found:
-            raise UnreadableFileError("there is no params or no value.", where=f"{name}:{number}", hint=FORM)
+            raise UnreadableFileError("params or value is missing.", where=f"{name}:{number}", hint=FORM)
         yield number, found
 
 
@@ -78,7 +78,7 @@ def _run(each: Mapping[str, Any], where: str, line: int, program: str) -> Measur
         values[ALIASES.get(plain, plain)] = int(value)
     procs = values.pop("procs", 0)
     if procs < 1:
-        raise UnreadableFileError("there is no number of processors, such as p.", where=where, hint=FORM)
+        raise UnreadableFileError("the number of processors is missing or below 1.", where=where, hint=FORM)
     time_s = each["value"]
     if isinstance(time_s, bool) or not isinstance(time_s, int | float) or not 0 < time_s < float("inf"):
         raise UnreadableFileError("a run takes time.", where=where, hint="Leave out what was not measured.")

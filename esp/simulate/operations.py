@@ -287,7 +287,7 @@ class Operations:
         if text_of(node) in self.kept_inside:
             return called(called(node)[1][1])[1][1]
         sum_ = isinstance(node, BinaryOpBase) and str(node.items[1]) == "+"
-        round_ = node.items[0] if sum_ else node  # from 0 there is no lower bound to add
+        round_ = node.items[0] if sum_ else node  # a lower bound of 0 is not added
         if isinstance(round_, Fortran2003.Intrinsic_Function_Reference) and called(round_)[0] == "modulo":
             value, modulus = called(round_)[1]
             if isinstance(modulus, Fortran2003.Intrinsic_Function_Reference) and called(modulus)[0] == "max":

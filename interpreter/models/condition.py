@@ -138,7 +138,9 @@ def _ask(run: Run, scalars: Scalars, aau: CondtD | CondtSync, branches: Sequence
     Raises:
         UnresolvedError: it was not tried.
     """
-    known = run.setting.trips.keys() | run.setting.uncomputed.keys() if run.setting.asks_trips else _left(run, branches)
+    if not run.setting.asks_trips:
+        return
+    known = run.setting.trips.keys() | run.setting.uncomputed.keys()
     names = [f"trips_{line}" for line in _left(run, branches) if line not in known]
     if names and not any(name in scalars.given for name in names):
         found = Diagnostic(code="E504", message="the trip count of the loop is unknown", span=aau.span)

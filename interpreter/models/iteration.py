@@ -164,7 +164,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         with _exits(run, never, taken=False), leaving:
             periodic = names is not None and not (inside and whole <= _ENTRIES)
             left = repeat(run, aau, whole, one, names=names or (), periodic=periodic)
-            _lose_entries(run, inside, run.books.walked - walked < whole)
+            _lose_entries(run, inside if periodic else ())
             if exits and not left:
                 if run.books.walked - walked < whole and not is_refused(run):
                     scalars.after(loop, body, run.env, start, whole)
@@ -210,10 +210,9 @@ def _differently_often(run: Run, body: tuple[AAU, ...]) -> tuple[int, ...]:
     return tuple(line for line, each in run.setting.trips.items() if each.varies and line in lines)
 
 
-def _lose_entries(run: Run, lines: tuple[int, ...], skipped: bool) -> None:
-    """From here on nobody knows which entry of these loops is the next, if iterations around them were skipped."""
-    if skipped:
-        run.entries.update({line: len(run.setting.trips[line].counts) for line in lines})
+def _lose_entries(run: Run, lines: tuple[int, ...]) -> None:
+    """From here on it is not known which entry of these loops is next: iterations around them may have been skipped."""
+    run.entries.update({line: len(run.setting.trips[line].counts) for line in lines})
 
 
 @remembered(of_aau)
@@ -352,13 +351,14 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     found = None if known is not None else run.setting.trips.get(aau.span.line)
     never = frozenset[int]() if found is None else _exit_lines(run, aau, aau.body, aau.name)
     after = dict(run.env)
-    left, last = "", after
+    left, last, exits = "", after, frozenset[int]()
     if isinstance(known, int) and not isinstance(known, bool):
         found = LoopTrips(counts=(max(0, known),), exits=_only_exit(aau))
         times = plural(found.counts[0], "time") + (" and a part of one more" if found.partial else "")
         run.books.assume("while", f"line {aau.span.line}: the loop runs {times}, as given", aau.span)
     if found is not None:
-        count, left = _entry(run, found, aau.span.line)
+        count, exits = _entry(run, found, aau.span.line)
+        left = "exit" if exits else ""
         for _ in range(min(count, run.setting.while_iterations)):
             scalars.simulate(aau.body, after)
     else:
@@ -375,16 +375,16 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         return "" if how == "cycle" else how
 
     carried, followed = _carried(run, aau, "", aau.body), followed_of(run)
-    inside, walked = _differently_often(run, aau.body), run.books.walked
-    exits = frozenset[int]() if found is None else found.exits
+    inside = _differently_often(run, aau.body)
+    periodic = not inside or count > _ENTRIES
     exits = frozenset(each for each in exits if run.exits.get(each, True))
     with (
         following(run, Followed(followed.walks, followed.lost | carried.places)),
         _leaving(run, aau, aau.body, aau.name),
     ):
         with _exits(run, never | exits, taken=False):
-            how = repeat(run, aau, count, one, names=carried.names or (), periodic=not inside or count > _ENTRIES)
-        _lose_entries(run, inside, run.books.walked - walked < count)
+            how = repeat(run, aau, count, one, names=carried.names or (), periodic=periodic)
+        _lose_entries(run, inside if periodic else ())
         if not how and left:
             run.env.clear()
             run.env.update(last)
@@ -398,12 +398,12 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     return "" if how == "exit" else how
 
 
-def _entry(run: Run, found: LoopTrips, line: int) -> tuple[int, str]:
-    """Complete iterations of this entry of a while loop, or of all in the mean, and how one more is left."""
+def _entry(run: Run, found: LoopTrips, line: int) -> tuple[int, frozenset[int]]:
+    """Complete iterations of this entry of a while loop, or of all in the mean, and what ends one more."""
     entry = run.entered(line)
     if found.ends and entry < len(found.counts):
-        return found.counts[entry], "exit" if found.ends[entry] else ""
-    return round(found.mean), "exit" if found.partial else ""
+        return found.counts[entry], frozenset((found.ends[entry],)) if found.ends[entry] else frozenset()
+    return round(found.mean), found.exits
 
 
 def _only_exit(aau: IterND) -> frozenset[int]:
