@@ -26,11 +26,12 @@ from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
 from aag.spmd.access import AccessSweep, ArrayAccess, accesses, touches_of_memory
 from aag.spmd.communication import combine_call, steps
+from aag.spmd.crossing import may_move
 from aag.spmd.emit.copies import bytes_copied
 from aag.spmd.formulas import Known, formulas_at
 from aag.spmd.likeness import Likeness, likeness_of_nest, likeness_of_operation
 from aag.spmd.local_parts import AccessParts
-from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
+from aag.spmd.nodes import Combine, Exchange, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
@@ -39,6 +40,7 @@ from aag.spmd.vector import Along, TooLarge
 from interpreter import shared
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Answer = TypeVar("Answer")
 Key = tuple[object, ...]
 Asked = TypeVar("Asked", bound=Nest | Operation)
@@ -229,6 +231,10 @@ class Application(Struct, frozen=True, dict=True):
             lambda values, along: steps(operation, layouts, values, along),
             lambda found: sum(3 * each.elements.nbytes for each in found),
         )
+
+    def may_move(self, exchange: Exchange, env: Environment, along: Along) -> Bools:
+        """For each value of a loop variable, whether an exchange may move anything."""
+        return may_move(exchange, self.program.layouts, along.without(env), along)
 
     def combine_call(self, combine: Combine, env: Environment) -> CollectiveCall | None:
         """The global half of a reduction."""

@@ -1,5 +1,8 @@
 """The books of a walk: what was spent, counted and assumed so far, and with what weight the next entries count."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -79,6 +82,18 @@ class Books(Struct):
     def assume(self, code: str, text: str, span: Span | None = None) -> None:
         """Say once what the prediction rests on."""
         self.assumptions.setdefault((code, text), Assumption(code=code, text=text, span=span))
+
+    @contextmanager
+    def repeated(self, times: int, procs: int) -> Iterator[None]:
+        """What is entered stands for so many iterations of a loop, on all processors."""
+        share, before = self.share, self.times
+        if times != 1:
+            self.share = np.full(procs, float(times)) if share is None else share * times
+            self.times = before * times
+        try:
+            yield
+        finally:
+            self.share, self.times = share, before
 
     def _factor(self) -> Array | None:
         """(S, 1) by which all is multiplied that enters the ledger; None: by 1."""

@@ -16,7 +16,7 @@ that it finds in the cache what that left there.
 from bisect import bisect_left
 from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import Any, Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -124,10 +124,18 @@ def _between(earlier: Iteration, later: Iteration, at: int, way: float) -> Array
     return shares
 
 
+class KnownMisses(Protocol):
+    """What is known of all iterations of a loop."""
+
+    def counted(self, number: int, reached: int, key: tuple[object, ...], trips: Array, /) -> Counted | None:
+        """Return what the nest counts that is reached in an iteration after some others; None: that is not known."""
+        ...
+
+
 class Place(Struct):
     """Where the walk of a loop is: in which iteration, and how many nests it has reached in it."""
 
-    differing: Differing[Any]
+    known: KnownMisses
     number: int = 0
     reached: int = 0
 
@@ -138,7 +146,7 @@ class Place(Struct):
     def counted(self, key: tuple[object, ...], trips: Array) -> Counted | None:
         """Return what the nest counts that is reached next; None: that is not known."""
         self.reached += 1
-        return self.differing.counted(self.number, self.reached - 1, key, trips)
+        return self.known.counted(self.number, self.reached - 1, key, trips)
 
 
 class _Segment(Struct, frozen=True, order=True):

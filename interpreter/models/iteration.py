@@ -42,6 +42,7 @@ from interpreter.models.owned import run_owned
 from interpreter.models.owners import Owners, samples
 from interpreter.models.period import Watched, afford, is_refused, repeat
 from interpreter.models.shares import Shares, count_shares, sharing
+from interpreter.models.stretches import stretches_of, walk_stretches
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
 from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
 from interpreter.state import Run
@@ -134,14 +135,14 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     charge_work(run, aau.id, LOOP_SETUP)
     charge_work(run, aau.id, aau.setup)
 
-    differing, shares = None, None
+    differing, shares, stretches = None, None, None
+    values = range(first, first + count * step, step)
     if names is None:
-        values = range(first, first + count * step, step)
         run.application.expect(loop.var, values)
         shares = _shares(run, aau, loop.var, body, values)
         if shares is not None:
             names = ()
-        else:
+        elif (stretches := stretches_of(run, aau, loop, body, values)) is None:
             afford(run, aau, count, count)
             differing = _differing(run, aau, loop, body, values)
     place = None if differing is None else Place(differing)
@@ -163,7 +164,11 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         leaving = nullcontext() if loop.var.startswith(RETURNED) else _leaving(run, aau, body, loop.name)
         with _exits(run, never, taken=False), leaving:
             periodic = names is not None and not (inside and whole <= _ENTRIES)
-            left = repeat(run, aau, whole, one, names=names or (), periodic=periodic)
+            if stretches is not None:
+                left = ""
+                walk_stretches(run, aau, loop, body, values, stretches)
+            else:
+                left = repeat(run, aau, whole, one, names=names or (), periodic=periodic)
             _lose_entries(run, inside if periodic else ())
             if exits and not left:
                 if run.books.walked - walked < whole and not is_refused(run):

@@ -35,7 +35,7 @@ from interpreter.models.compute import Cost, alike, charge, masked_of, priced
 from interpreter.models.differing import Counted, MissRecorder, Place
 from interpreter.models.listing import list_references, listing, statements_of
 from interpreter.reduce import any_of
-from interpreter.remembered import Key, by_values, remembered
+from interpreter.remembered import Key, by_values, remembered, values_of
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
 from sag.machine import MemoryCosts
@@ -109,6 +109,35 @@ class _Found(Struct, frozen=True, eq=False):
         if self.misses is not None and self.misses.parts is not None:
             own += self.misses.parts.nbytes
         return own + self.after.nbytes() + 500
+
+
+class Spread(Struct, frozen=True, eq=False):
+    """What iterations that are alike miss each: all of them together, for each run of the body of their nest."""
+
+    share: Array
+    """(C, K) on each class of processors."""
+    after: CacheState
+    """What is cached after all of them."""
+
+    def counted(self, _number: int, _reached: int, key: Key, trips: Array) -> Counted:
+        """Return what the nest counts in one of them."""
+        return Counted(key, trips, self.share * trips[:, None])
+
+
+def spread_evenly(run: Run, aau: IterD, whole: Nest) -> Spread | None:
+    """What the iterations of a loop around the nest of an AAU miss, where `whole` are all of them as one nest; None:
+    the machine has no caches."""
+    costs = run.machine.memory
+    if costs is None or not run.setting.memory:
+        return None
+    key = ("whole", aau.id, values_of(tuple(sorted(whole.uses)), run.env))
+
+    def trips() -> Trips:
+        return run.application.trips(whole, run.env)
+
+    found = _replayed(run, aau, whole, key, costs, state_of(run), trips)
+    often = trips().count[run.application.classes()[1]].astype(np.float64)
+    return Spread(Counted(key[:2], often, _figures(found, often.size)).share, found.after)
 
 
 def charge_misses(run: Run, aau: IterD, nest: Nest, key: Key, trips: Callable[[], Trips]) -> None:
