@@ -6,8 +6,7 @@ from typing import Any
 from esp.inspect.balance.records import COUNTED, NEGLECTED, Balance, BalanceRun
 from esp.output.cells import rows_as_csv, told_as_csv
 from esp.output.columns import Column, TableRow, table
-from esp.output.numbers import listed, percent, plural, seconds, significant
-from esp.output.scaling import flop_rate
+from esp.output.numbers import flop_rate, listed, percent, plural, seconds, significant
 from esp.output.screen import Screen, flow, paragraph
 
 _UNSEEN_S = 5e-9

@@ -188,3 +188,15 @@ def listed_ranks(ranks: Sequence[int], word: str = "and") -> str:
     ]
     *most, last = parts
     return f"{', '.join(most)} {word} {last}" if most else last
+
+
+def flop_rate(speed: float) -> str:
+    """A speed with its unit.
+
+    >>> flop_rate(3.25e6)
+    '3.25 Mflop/s'
+    """
+    for factor, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if speed >= factor:
+            return f"{significant(speed / factor)} {unit}flop/s"
+    return f"{significant(speed)} flop/s"

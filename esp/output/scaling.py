@@ -8,24 +8,12 @@ from esp.explore.scaling import MeasuredSize, Scaling
 from esp.explore.scaling_predicted import PredictedRun
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
-from esp.output.numbers import listed, plural, seconds, significant
+from esp.output.numbers import flop_rate, listed, plural, seconds, significant
 from esp.output.screen import Screen, flow, paragraph
 
 _PREDICTED = ("size", "work", "overhead_s", "speed", "psi", "kept", "predictions")
 _MEASURED = ("size", "work", "time_s", "speed", "psi", "kept", "runs")
 _PSI = "work for each of p processors over that for each of q: 1 where it need not grow"
-
-
-def flop_rate(speed: float) -> str:
-    """A speed with its unit.
-
-    >>> flop_rate(3.25e6)
-    '3.25 Mflop/s'
-    """
-    for factor, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if speed >= factor:
-            return f"{significant(speed / factor)} {unit}flop/s"
-    return f"{significant(speed)} flop/s"
 
 
 def scaling_text(found: Scaling, screen: Screen, next_: str = "") -> str:

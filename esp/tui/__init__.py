@@ -6,6 +6,7 @@
     engine      a thread that answers; the newest question wins
     impact      what matters most: one thing changed at a time
     calls       the tree of calls, with the time of each
+    scaling     other numbers of processors, and the sizes that keep the speed
     pinned      what the screen is compared with (B)
     copying     directives and commands for the clipboard
     sheets/     state -> lines of text with roles: what each part of the screen says

@@ -13,6 +13,7 @@ from esp.tui.question import (
     ListedProgram,
     PredictedAnswer,
     Progress,
+    Scaled,
     TiesKnown,
 )
 from esp.tui.sliders import SIZE, size_slider
@@ -37,6 +38,8 @@ def answered(state: State, answer: Answer) -> State:
             return replace(state, alone_s=answer.times_s)
         case Impact():
             return replace(state, impact=answer, impact_of=(answer.key, settings(state)))
+        case Scaled():
+            return replace(state, scaled=answer, scaled_of=(answer.key, settings(state)))
         case Aside():
             return replace(state, aside=answer, aside_of=(answer.key, settings(state)))
         case Finished():

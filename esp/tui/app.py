@@ -21,7 +21,7 @@ from esp.tui.dialogues import Dialogues
 from esp.tui.following import follow
 from esp.tui.lines import Piece
 from esp.tui.opening import Opened, Opening
-from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer, TiesKnown
+from esp.tui.question import Answer, ListedProgram, PredictedAnswer, Progress
 from esp.tui.served import leave_when_told, leave_with_server
 from esp.tui.sheets import aside, choices, detail, frame, timeline
 from esp.tui.sheets.changes import changes
@@ -227,7 +227,9 @@ class Explorer(Dialogues, App[None]):
                 self._stale = True
             case PredictedAnswer(key=key) if key != self.state.selected:
                 self._stale = True
-            case PredictedAnswer() | Finished() | Closer() | Alone() | Impact() | Aside() | TiesKnown():
+            case Progress():
+                pass
+            case _:
                 self.draw()
         if self.state.selected in self.state.fresh:
             self.call_after_refresh(self._tell_engine)

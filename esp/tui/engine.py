@@ -19,6 +19,7 @@ from esp import api
 from esp.errors import EspError
 from esp.explore.impact import Swing, swings
 from esp.explore.interval import contenders, interval_of, own_walk
+from esp.explore.scaling import Scaling, scaled
 from esp.inspect.ownership import pictures
 from esp.prediction import Interval
 from esp.prediction import first as time_of
@@ -43,6 +44,7 @@ from esp.tui.question import (
     ProgramList,
     Progress,
     Question,
+    Scaled,
     Settings,
     TiesKnown,
 )
@@ -64,6 +66,9 @@ PATIENCE_S, EVERY_S = 1.0, 0.25
 
 CURVE = (1, 2, 4, 8, 16, 32, 64)
 """Numbers of processors of the speed-up."""
+
+GROWING = (1, 2, 4, 8)
+"""Multiples of the number of processors for which sizes are sought that keep the speed."""
 
 REST_S = 10.0
 """After so long without a question nobody minds a search for cyclic garbage, which stops everything for a moment."""
@@ -175,6 +180,8 @@ class Engine:
         self._deliver_alone(question)
         if question.impact and not isinstance(outcome, Failure):
             self._deliver_impact(question, request, first)
+        if question.scaling and not isinstance(outcome, Failure):
+            self._deliver_scaling(question, request, first)
         self._seen.wait(self._patience_s)
         found = [(first, outcome)]
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
@@ -265,6 +272,24 @@ class Engine:
         less, more = f"{procs // 2}" if procs > 1 else "", f"{2 * procs}"
         found = (*found, Swing(name="processors", less=less, less_s=half, more=more, more_s=double))
         deliver()
+
+    def _deliver_scaling(self, question: Question, request: api.Request, choice: ChoiceRow) -> None:
+        """The same size on other numbers of processors, then the sizes that keep the speed of a processor."""
+        now, times = question.settings.procs or 1, dict[int, float]()
+        for procs in sorted({*CURVE, now}):
+            time_s = self._time_under(question, replace(question.settings, procs=procs))
+            times |= {procs: time_s} if time_s is not None else {}
+            self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times)))
+        asked = replace(chosen(request, choice), procs=now, grid=None)
+
+        def search() -> Scaling:
+            procs = [each * now for each in GROWING]
+            return scaled(
+                self._source, self._system, asked, procs, progress=lambda *_: self._go_on(question, choice.key)
+            )
+
+        found = _or_why(search)
+        self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), found=found))
 
     def _asked(self, settings: Settings) -> api.Request:
         request = self._request

@@ -13,8 +13,9 @@ from esp.inspect.ownership import Picture
 from esp.prediction import Prediction
 from esp.tui.course import Course
 
-if TYPE_CHECKING:  # it comes with the engine, for which the first frame does not wait
+if TYPE_CHECKING:  # they come with the engine, for which the first frame does not wait
     from esp.explore.impact import Swing
+    from esp.explore.scaling import Scaling
 
 WRITTEN = ""
 """Key of the choice that leaves the mapping of the source as it is."""
@@ -96,6 +97,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """Where several sliders moved: each of them, and the settings with only that one moved."""
     impact: bool = False
     """What matters most."""
+    scaling: bool = False
+    """How it scales."""
     aside: bool = False
     """What a wide terminal shows besides: the speed-up, who holds what, the course of events."""
 
@@ -169,6 +172,16 @@ class Impact(Struct, frozen=True, kw_only=True):
     swings: tuple["Swing", ...]
 
 
+class Scaled(Struct, frozen=True, kw_only=True):
+    """How a choice scales: its time on other numbers of processors, as far as they are predicted, and the sizes that
+    keep the speed of a processor (None: not yet)."""
+
+    number: int
+    key: str
+    times_s: Mapping[int, float]
+    found: "Scaling | Failure | None" = None
+
+
 class Aside(Struct, frozen=True, kw_only=True, eq=False):
     """What a wide terminal shows of a choice besides: pictures of its arrays, and the time on other numbers of
     processors, as far as it is predicted."""
@@ -191,4 +204,4 @@ class TiesKnown(Struct, frozen=True, kw_only=True):
     number: int
 
 
-Answer = ListedProgram | PredictedAnswer | Progress | Closer | Alone | Impact | Aside | Finished | TiesKnown
+Answer = ListedProgram | PredictedAnswer | Progress | Closer | Alone | Impact | Scaled | Aside | Finished | TiesKnown

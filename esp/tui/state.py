@@ -15,7 +15,7 @@ from esp.explore.ties import ties, timing
 from esp.prediction import Prediction, first
 from esp.tui.course import Course
 from esp.tui.lines import Key
-from esp.tui.question import WRITTEN, Aside, ByProcessor, ChoiceRow, Failure, Impact, Outcome, Pinned, Settings
+from esp.tui.question import WRITTEN, Aside, ByProcessor, ChoiceRow, Failure, Impact, Outcome, Pinned, Scaled, Settings
 from esp.tui.question import Question as Asked
 from esp.tui.sliders import (
     BANDWIDTH,
@@ -35,8 +35,8 @@ from interpreter.result import Assumption
 if TYPE_CHECKING:
     from esp.request import Request
 
-View = Literal["source", "tree", "timeline", "compare", "impact", "calls"]
-VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare", "impact", "calls")
+View = Literal["source", "tree", "timeline", "compare", "impact", "calls", "scaling"]
+VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare", "impact", "calls", "scaling")
 
 SORTS: Mapping[str, tuple[str, ...]] = {
     "choices": ("time", "name", "communication"),
@@ -96,6 +96,7 @@ class State(Struct, frozen=True, kw_only=True):
     alone_s: Mapping[str, float] = field(default_factory=dict)
     """Name of a slider -> the time with only that one moved, where several are."""
     impact: Impact | None = None
+    scaled: Scaled | None = None
     progress: str = ""
     """How far the prediction has come that is being made, where it takes long."""
     view: View = "source"
@@ -126,6 +127,7 @@ class State(Struct, frozen=True, kw_only=True):
     """The choice and settings that the last two belong to."""
     impact_of: tuple[str, Settings] | None = None
     """The choice and settings that `impact` belongs to."""
+    scaled_of: tuple[str, Settings] | None = None
     window: tuple[float, float] = (0.0, 1.0)
     """The part of the run that the timeline shows, as shares of it."""
     message: int = -1
@@ -235,6 +237,7 @@ def question(state: State) -> Asked:
         course=state.view == "timeline",
         alone=_alone(state),
         impact=state.view == "impact",
+        scaling=state.view == "scaling",
         aside=state.roomy,
     )
 
@@ -433,8 +436,11 @@ def _closer_look(state: State) -> State:
     )
     wants_course = state.view == "timeline" and not (current and state.course is not None)
     wants_impact = state.view == "impact" and state.impact_of != (state.selected, settings(state))
+    whole = state.scaled_of == (state.selected, settings(state)) and state.scaled is not None and state.scaled.found
+    wants_scaling = state.view == "scaling" and not whole
     wants_aside = state.roomy and state.aside_of != (state.selected, settings(state))
-    return asking(state) if wants_processors or wants_course or wants_impact or wants_aside else state
+    wanted = (wants_processors, wants_course, wants_impact, wants_scaling, wants_aside)
+    return asking(state) if any(wanted) else state
 
 
 def put_cursor(state: State, view: str, key: Key) -> State:

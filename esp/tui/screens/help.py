@@ -11,8 +11,8 @@ TEXT = """\
 [b]Keys[/b]
   Tab, Shift+Tab    next part of the screen, the one before
   arrows, Page Up   move in lists and sliders; so does the mouse
-  1 2 3 4 5 6       source, parts, timeline, compare, what matters,
-                    calls
+  1 2 3 4 5 6 7     source, parts, timeline, compare, what matters,
+                    calls, scaling
   w                 what if: the sliders; Left and Right move them,
                     Enter types a value, r puts all of them back
   b                 pin as B: keep what the screen shows, with its
@@ -48,6 +48,9 @@ Escape the mean again.
 
 [b]Calls[/b]  of procedures, as a tree: incl with the procedures that a
 call makes, excl without them. Enter shows the call in the source.
+
+[b]Scaling[/b]  this size on other numbers of processors, and the size
+at which each of 1, 2, 4 and 8 times as many keeps its speed.
 
 [b]Timeline[/b]  what each processor mostly does in each stretch of time.
 + and - zoom, Left and Right move, 0 shows all; n and N point out

@@ -11,7 +11,7 @@ from esp.prediction import CATEGORIES, Prediction, assuming, first, four
 from esp.tui.course import doing
 from esp.tui.lines import Piece, SheetLine, aged, joined, words, wrapped
 from esp.tui.question import Failure
-from esp.tui.sheets import calls, choices, compare, timeline
+from esp.tui.sheets import calls, choices, compare, scaling, timeline
 from esp.tui.sheets.figures import ROLES, stale
 from esp.tui.sheets.tree import processor_text
 from esp.tui.sliders import PROCS
@@ -49,6 +49,8 @@ def _lines(state: State, width: int) -> list[SheetLine]:
             return _trust(state, shown, width)
         case "calls":
             return [*calls.detail(state, width), *_trust(state, shown, width)]
+        case "scaling":
+            return [*scaling.detail(state, width), *_trust(state, shown, width)]
 
 
 def printable_lines(text: str) -> list[str]:

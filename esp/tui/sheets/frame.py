@@ -10,7 +10,7 @@ from esp.tui.lines import Piece, SheetLine, fitted, joined
 from esp.tui.question import Failure
 from esp.tui.sheets.figures import ROLES, bar, change, stale, whole_time
 from esp.tui.sliders import PROCS, Slider
-from esp.tui.state import VIEWS, State, View, base, bounds_only, choice_of, outcome, prediction, sort_of
+from esp.tui.state import SORTS, VIEWS, State, View, base, bounds_only, choice_of, outcome, prediction, sort_of
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -21,7 +21,10 @@ NAMES: dict[View, str] = {
     "compare": "Compare",
     "impact": "What matters",
     "calls": "Calls",
+    "scaling": "Scaling",
 }
+_NARROW: dict[View, str] = {**NAMES, "impact": "Impact"}
+"""Names where there is little room."""
 
 
 def heading(state: State, width: int, beat: int = 0) -> tuple[SheetLine, SheetLine]:
@@ -79,24 +82,29 @@ THREE_SLIDERS, SIX_SLIDERS = 100, 160
 _INSTEAD = 76
 """Columns below which tabs have no numbers."""
 
-_ROOMY = 90
+_ROOMY = 104
 """Columns from which tabs with numbers end with a blank."""
 
 
 def tabs(state: State, width: int) -> SheetLine:
     """What the list on the left holds, then the views at the right end, the current one marked; each piece that is a
     tab has the role ``tab`` or ``tab-on``."""
-    labels = [(f" {number} {NAMES[view]}" if width >= _INSTEAD else f" {NAMES[view]}") for number, view in _NUMBERED]
+    names = NAMES if width >= _ROOMY else _NARROW
+    labels = [(f" {number} {names[view]}" if width >= _INSTEAD else f" {names[view]}") for number, view in _NUMBERED]
     if not _INSTEAD <= width < _ROOMY:
         labels = [f"{label} " for label in labels]
     found: list[Piece] = [
         (label, "tab-on" if view == state.view else "tab") for label, (_, view) in zip(labels, _NUMBERED, strict=True)
     ]
-    number = f"{plural(len(state.choices), 'choice')}" if state.choices else "choices"
-    left: list[Piece] = [(f" {number}", "pane"), (_order(state), "faint")]
+    room = max(0, width - sum(map(len, labels)))
+    number, order = f" {plural(len(state.choices), 'choice')}" if state.choices else " choices", _order(state)
+    if len(number) + len(order) > room:
+        usual = order == f" by {SORTS['choices'][0]}"
+        number, order = (number, "") if usual else (f" {len(state.choices)}", order)
+    left: list[Piece] = [(number, "pane"), (order, "faint")]
     if state.wanted.get("choices"):
         left = [(" choices", "pane"), (f" /{state.wanted['choices']}", "marked")]
-    return SheetLine((*fitted(left, max(0, width - sum(map(len, labels)))), *found))
+    return SheetLine((*fitted(left, room), *found))
 
 
 def _order(state: State) -> str:
@@ -226,6 +234,7 @@ KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("o", "o", "open"),
     ),
     "calls": (("enter", "⏎", "source"), ("z", "z", "wide"), ("w", "w", "what if"), ("slash", "/", "find")),
+    "scaling": (("w", "w", "what if"), ("b", "b", "pin as B"), ("z", "z", "wide"), ("e", "e", "export")),
 }
 """Where the focus is -> the keys worth a place in the footer."""
 

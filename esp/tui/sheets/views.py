@@ -2,7 +2,7 @@
 
 from esp.tui.lines import Piece, Sheet, aged, words, wrapped
 from esp.tui.pinned import beside
-from esp.tui.sheets import calls, compare, impact, source, timeline, tree
+from esp.tui.sheets import calls, compare, impact, scaling, source, timeline, tree
 from esp.tui.sheets.figures import stale
 from esp.tui.state import State, failed, prediction
 
@@ -13,6 +13,7 @@ _SHEETS = {
     "compare": compare.sheet,
     "impact": impact.sheet,
     "calls": calls.sheet,
+    "scaling": scaling.sheet,
 }
 
 

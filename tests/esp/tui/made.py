@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from esp.api import Prediction, Request, load_machine, lower_source, read_source
 from esp.explore.impact import Swing
+from esp.explore.scaling import ScaledRun, Scaling, run_of
 from esp.inspect.ownership import pictures
 from esp.prediction import first
 from esp.traces.trace import COMPUTE, OVERHEAD, RECEIVE, SEND, WAIT, Trace, TraceAbout, TracePlace
@@ -23,6 +24,7 @@ from esp.tui.question import (
     Impact,
     ListedProgram,
     PredictedAnswer,
+    Scaled,
     TiesKnown,
 )
 
@@ -96,6 +98,8 @@ class Made:
                 yield Alone(number=question.number, key=each.key, times_s=self.alone(question, each))
             if each.key == question.wanted and question.impact:
                 yield self.impact(question, each.key, first(outcome.time_s))
+            if each.key == question.wanted and question.scaling:
+                yield self.scaled(question, each.key)
         yield Finished(number=question.number)
         if question.aside:
             yield Closer(number=question.number, key=question.wanted, course=course_of(self.trace()))
@@ -137,6 +141,26 @@ class Made:
             Swing(name="load", less="0%", less_s=None, more="30%", more_s=1.03 * base_s),
         )
         return Impact(number=question.number, key=key, base_s=base_s, swings=swings)
+
+    def scaled(self, question, key):
+        """A speed-up of 1, 1.6, 2.6, ..., and sizes that are doubled twice, then never enough."""
+        runs: list[ScaledRun] = []
+        for procs, size in ((8, 256), (16, 512), (32, 1024)):
+            runs.append(run_of(runs, procs, size, 12.0 * size**2, 0.1 * size**2 / 8e3 / procs, fits=True))
+        found = Scaling(
+            file="laplace.hpf",
+            system="ipsc860",
+            parameter="n",
+            speed=runs[0].speed,
+            work="this program on one processor",
+            rate=None,
+            tol=None,
+            runs=tuple(runs),
+            missing=(64,),
+            most=131_072,
+        )
+        times = {2**power: 1.6**-power for power in range(7)}
+        return Scaled(number=question.number, key=key, times_s=times, found=found)
 
     def by_processor(self):
         """Each AAU of the prediction on 8 processors, the last one with half as much communication again."""

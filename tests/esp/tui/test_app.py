@@ -85,10 +85,10 @@ def test_a_typed_value_is_checked(small, driving):
 
 def test_views_by_key_and_by_mouse(quick, driving):
     async def then(app, pilot):
-        for key, view in zip("123456", steps.VIEWS, strict=True):
+        for key, view in zip("1234567", steps.VIEWS, strict=True):
             await driving.press(app, pilot, key)
             assert app.state.view == view
-        await pilot.click("#tabs", offset=(120 - 60, 0))
+        await pilot.click("#tabs", offset=(120 - 70, 0))
         assert app.state.view == "source"
         await pilot.click("#choices", offset=(8, 3))
         await driving.settled(app, pilot)
@@ -205,13 +205,13 @@ def test_missing_extents_are_asked_for(real, driving):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("key", ["2", "3", "4", "5", "6"])
+@pytest.mark.parametrize("key", ["2", "3", "4", "5", "6", "7"])
 def test_a_view_without_a_prediction_says_so_and_waits_for_nothing(real, driving, key):
     async def then(app, pilot):
         await driving.press(app, pilot, "escape", key)
         picture = " ".join(driving.picture(app).split())
         assert "There is no prediction to look at" in picture
-        assert "..." not in picture.split("5 What matters")[1].split("UNKNOWN")[0].split("hint")[0]
+        assert "..." not in picture.split("7 Scaling")[1].split("UNKNOWN")[0].split("hint")[0]
         await driving.press(app, pilot, "1")
         assert app.state.view == "source"
 

@@ -9,6 +9,7 @@ import weakref
 import pytest
 from msgspec.structs import replace
 
+import esp
 from esp import api
 from esp.explore.compare import compare_choices
 from esp.prediction import first
@@ -27,6 +28,7 @@ from esp.tui.question import (
     PredictedAnswer,
     Progress,
     Question,
+    Scaled,
     Settings,
 )
 from esp.tui.sheets.frame import heading
@@ -349,6 +351,17 @@ def test_what_matters_is_what_separate_predictions_say(opened, given):
     assert (swings["processors"].less_s, swings["processors"].more_s) == (time_s(procs=2), time_s(procs=8))
     reach = [each.reach_s(found.base_s) for each in found.swings]
     assert reach == sorted(reach, reverse=True)
+
+
+def test_scaling_is_what_esp_scalability_finds(opened):
+    """In the end; before, the same size on more and more processors."""
+    answers = [each for each in _answers(opened, settings=Settings(procs=2), scaling=True) if isinstance(each, Scaled)]
+    assert [len(each.times_s) for each in answers] == [1, 2, 3, 4, 5, 6, 7, 7]
+    assert [each.found is None for each in answers] == [True] * 7 + [False]
+    values = {"n": 16, "k": 3}
+    assert answers[-1].times_s[16] == first(api.predict("laplace_bb", procs=16, set=values).time_s)
+    expected = esp.scalability("laplace_bb", procs=[2, 4, 8, 16], set=values)
+    assert answers[-1].found.runs == expected.runs
 
 
 def test_a_large_terminal_gets_layout_timeline_and_speed_up_after_all_choices(opened):

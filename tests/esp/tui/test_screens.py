@@ -15,6 +15,7 @@ SCENES = {
     "compare": ("4",),
     "what-matters": ("5",),
     "calls": ("6",),
+    "scaling": ("7",),
     "what-if": ("1", "w", "right", "right", "right", "right", "down", "right", "b", "right"),
 }
 """Name -> the keys that lead there from the scene before."""

@@ -29,7 +29,7 @@ def home(made):
 def everything(made, home):
     """A state in which every view has what it shows."""
     state = home
-    for view in ("tree", "timeline", "impact"):
+    for view in ("tree", "timeline", "impact", "scaling"):
         state = steps.look_at(state, view)
         for answer in made.answers(steps.question(state)):
             state = answered(state, answer)
@@ -93,6 +93,26 @@ def test_what_matters_most_comes_first_and_faster_is_on_the_left(everything):
     assert re.search(r"│█* +30% \+3%$", text[4])
     assert "16 -4%" in text[3]
     assert "x0.5" not in text[3]
+
+
+def test_scaling_shows_this_size_on_other_processors_and_the_sizes_that_keep_the_speed(everything):
+    """1.6 times as fast on twice the processors; 12 n^2 flop in n^2 / 8 us, then on 32 no size keeps the speed."""
+    state = steps.look_at(everything, "scaling")
+    lines = sheet(state, 80).text.splitlines()
+    assert lines[0].split() == ["procs", "time", "speed-up", "efficiency", "n", "psi"]
+    rows = {row[0]: row[1:] for row in (line.replace("█", "").split() for line in lines[1:8])}
+    assert rows["1"] == ["1.00", "s", "1.00", "100%"]
+    assert rows["8"] == ["244", "ms", "4.10", "51%", "256", "1.000"]
+    assert rows["16"] == ["153", "ms", "6.55", "41%", "512", "0.500"]
+    assert rows["64"] == ["59.6", "ms", "16.8", "26%"]
+    said = " ".join(" ".join(lines[8:]).split())
+    assert "each processor keeps its 960 kflop/s, the speed now" in said
+    assert "On 64 no n up to 131,072 keeps the speed." in said
+    at_16 = " ".join(line.text for line in detail.lines(steps.put_cursor(state, "scaling", 16), 80))
+    assert "n = 512 on 16:" in at_16
+    refused = replace(state, scaled=replace(state.scaled, found=Failure(text="there is no speed to keep")))
+    assert "there is no speed to keep" in sheet(refused, 80).text
+    assert "looking for the sizes" in sheet(replace(state, scaled=replace(state.scaled, found=None)), 80).text
 
 
 def test_a_partial_prediction_is_incomplete_wherever_its_time_stands(home):
