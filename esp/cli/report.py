@@ -3,6 +3,8 @@
 import argparse
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from esp.cli.layout import layouts_shown
@@ -15,6 +17,9 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp report --help` need not wa
     from esp.cli.console import Console
     from esp.explore.compare import Comparison
     from esp.explore.impact import Swing
+    from esp.explore.scaling import Scaling
+    from esp.explore.sensitivity import SensitiveRun
+    from esp.formulas.formula import TimeFormula
     from esp.traces.trace import Trace
     from sag.unit import System
 
@@ -25,6 +30,7 @@ examples:
   esp report laplace.hpf --procs 8 -o report.html
   esp report laplace.hpf --procs 64 --scaling 8,16,32,64,128 -o report.html
   esp report gauss.hpf --procs 16 --set n=512 --bandwidth x2 -o faster.html
+  esp report laplace.hpf --procs 8 --formula --scalability 8..64 -o all.html
 
 The page holds annotated source, profile, comparison of distributions, scaling,
 what-ifs, timeline, messages between processors, memory, drawings of the
@@ -54,6 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--scaling", metavar="P,...", help="numbers of processors (default: doubling up to --procs)")
     size = "the PARAMETER over which the best distribution may change, or none; as for esp compare"
     group.add_argument("--size", metavar="NAME[=N,...]", help=size)
+    sizes = "also the sizes that keep the speed of a processor on these numbers of processors"
+    group.add_argument("--scalability", metavar="P,...", help=sizes)
+    group.add_argument("--formula", action="store_true", help="also the time as a formula in the problem size")
     add_output(parser)
 
 
@@ -63,7 +72,7 @@ def execute(options: argparse.Namespace) -> int:
     procs = one_of_procs(options.procs, "a report takes one processor count.")
     if options.output is None and sys.stdout.isatty():
         raise UsageError("a page is for a browser, not for a terminal.", hint="Give a file: -o report.html")
-    numbers = procs_of(options.scaling)
+    numbers, growing = procs_of(options.scaling), procs_of(options.scalability)
     console = console_of(options, writes=(".html", ".htm"))
     from msgspec.structs import replace
 
@@ -99,6 +108,8 @@ def execute(options: argparse.Namespace) -> int:
         )
         scaled = "" if numbers else f" Scaling is over {_FEW} numbers of processors; --scaling chooses others."
         console.note(paragraph("left out", incomparable + scaled, console.screen.columns))
+    named = (options.size or "").partition("=")[0]
+    named = "" if named.strip().lower() == "none" else named
     scaling, best, impossible = _scaling(source, system, complete, prediction, comparison, numbers, console)
     trace, no_trace = _trace(stages, system, complete, console)
     page = report(
@@ -111,6 +122,9 @@ def execute(options: argparse.Namespace) -> int:
             impossible=impossible,
             best=best,
             swings=_swings(stages, system, complete, prediction, console),
+            sensitive=_sensitive(source, system, complete, prediction, console),
+            formula=_formula(source, system, complete, prediction.processors, named) if options.formula else None,
+            scalability=_scalability(source, system, complete, growing, named, console) if growing else None,
             trace=trace,
             no_trace=no_trace,
             held={name: each.bytes_held() for name, each in stages.node_program.layouts.arrays.items()},
@@ -199,6 +213,46 @@ def _swings(
         return swings(stages, system, request, watch)[1]
 
 
+def _sensitive(
+    source: "Source", system: "System", request: "Request", prediction: "Prediction", console: "Console"
+) -> "SensitiveRun | None":
+    """What each figure decides of the time; None where nobody would wait for it, or where there is nothing to vary."""
+    from esp.cli.progress import ProgressLine
+    from esp.explore.interval import cheap
+    from esp.explore.sensitivity import sensitivities
+
+    if not (prediction.complete and cheap(prediction)):
+        return None
+    with ProgressLine(console), suppress(PredictionError, UsageError):
+        return sensitivities(source, system, request, [prediction.processors]).runs[0]
+    return None
+
+
+def _formula(source: "Source", system: "System", request: "Request", procs: int, size: str) -> "TimeFormula":
+    """The time as a formula in the PARAMETER that sizes the arrays."""
+    from msgspec.structs import replace
+
+    from esp.explore.scaling import subject
+    from esp.formulas.derivation import formula_of
+
+    _, name, _ = subject(source, system, replace(request, grid=None), [procs], size)
+    return formula_of(source, system, request, name)
+
+
+def _scalability(
+    source: "Source", system: "System", request: "Request", numbers: Sequence[int], size: str, console: "Console"
+) -> "Scaling":
+    """The sizes that keep the speed of a processor."""
+    from msgspec.structs import replace
+
+    from esp.cli.progress import ProgressLine
+    from esp.explore.scaling import scaled
+
+    with ProgressLine(console) as shown:
+        progress = shown.sizes if shown else None
+        return scaled(source, system, replace(request, grid=None), numbers, size=size, progress=progress)
+
+
 def _trace(stages: "Stages", system: "System", request: "Request", console: "Console") -> "tuple[Trace | None, str]":
     """The trace, or why a page has none."""
     from esp.cli.progress import ProgressLine
@@ -250,5 +304,8 @@ def _command(options: argparse.Namespace) -> str:
     from esp.cli.again import command
 
     words = command("report", options)
-    words += "".join(f" --{name} {quote(given)}" for name in ("scaling", "size") if (given := getattr(options, name)))
+    words += "".join(
+        f" --{name} {quote(given)}" for name in ("scaling", "size", "scalability") if (given := getattr(options, name))
+    )
+    words += " --formula" if options.formula else ""
     return words + (f" -o {quote(options.output)}" if options.output not in (None, "-") else "")

@@ -13,8 +13,11 @@ from aag.diagnostics import Diagnostic
 from aag.mapping.resolve import NO_ARRAY, UNDISTRIBUTED
 from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
+from esp.explore.scaling import Scaling
+from esp.explore.sensitivity import SensitiveRun
+from esp.formulas.formula import TimeFormula
 from esp.incomplete import reasons
-from esp.output import layout, report_calls, report_tables
+from esp.output import layout, report_calls, report_model, report_tables
 from esp.output.figures import (
     NOT_FITTING,
     grid,
@@ -45,7 +48,7 @@ from sag.describe import SystemView
 
 _LONGEST_TITLE = 60
 
-_FULL = ("processors", "timeline", "profile", "calls", "layout", "source", "machine")
+_FULL = ("processors", "scalability", "formula", "timeline", "profile", "calls", "layout", "source", "machine")
 """Sections as wide as the page."""
 
 _WIDE = ' class="full"'
@@ -73,6 +76,12 @@ class ReportPage(Struct, frozen=True, kw_only=True):
     """The fastest choice on these numbers of processors; nothing where that is the source's own."""
     swings: tuple[Swing, ...]
     """What each figure of the machine does to the time; nothing where that is not known."""
+    sensitive: SensitiveRun | None
+    """What each figure decides of it; None where that takes long."""
+    formula: TimeFormula | None
+    """None: it was not asked for."""
+    scalability: Scaling | None
+    """None: it was not asked for."""
     trace: Trace | None
     no_trace: str
     """Why there is none."""
@@ -93,6 +102,8 @@ def report(shown: ReportPage) -> str:
         ("distributions", "Distributions", _distributions(shown)),
         ("whatif", "What if", _what_if(shown)),
         ("processors", "Processors", _processors(shown)),
+        *([("scalability", "Scalability", report_model.scalability(shown.scalability))] if shown.scalability else []),
+        *([("formula", "Formula", report_model.equation(shown.formula))] if shown.formula else []),
         ("profile", "Profile", report_tables.profile(prediction)),
         *([("calls", "Procedures", report_calls.calls(prediction))] if called else []),
         ("timeline", "Timeline", _timeline(shown)),
@@ -305,7 +316,8 @@ def _what_if(shown: ReportPage) -> str:
         return "<p>Not drawn: the prediction is incomplete, or on too many processors.</p>"
     drawn = tornado(first(shown.prediction.time_s), shown.swings)
     words = "The time with one figure of the machine changed at a time: faster left of the line, slower right of it."
-    return f"<figure>{drawn}<figcaption>{words}</figcaption></figure>"
+    decided = "" if shown.sensitive is None else report_model.figures(shown.sensitive)
+    return f"<figure>{drawn}<figcaption>{words}</figcaption></figure>{decided}"
 
 
 def _memory(shown: ReportPage) -> str:

@@ -47,7 +47,7 @@ def scaling_text(found: Scaling, screen: Screen, next_: str = "") -> str:
         for each in found.runs
     ]
     head = screen.paint("strong", flow([found.file, found.system, f"{name} free"], screen.columns))
-    blocks = [f"{head}\n{fill(_sentence(found), screen.columns)}"]
+    blocks = [f"{head}\n{fill(sentence(found), screen.columns)}"]
     if rows:
         blocks.append(table(columns, rows, screen))
         blocks += [_by_overhead(found, screen)] if any(each.predicted for each in found.runs) else []
@@ -154,7 +154,8 @@ def _by_runs(found: Scaling, screen: Screen) -> str:
     return table(columns, rows, screen)
 
 
-def _sentence(found: Scaling) -> str:
+def sentence(found: Scaling) -> str:
+    """By how much the problem must grow."""
     if len(found.runs) < 2:
         if not found.missing:
             (one,) = found.runs

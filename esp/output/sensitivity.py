@@ -28,7 +28,7 @@ def sensitivity_text(found: Sensitivity, screen: Screen, next_: str = "", *, eve
     fixed = "" if found.parameter else main_constants(found.prediction)
     head = flow(filter(None, [name, found.system, fixed]), width)
     above = [screen.paint("strong", head), *asked_for(found.prediction, screen)]
-    above.append(screen.paint("strong", flow(_sentence(last).split(), width, " ", "     ")))
+    above.append(screen.paint("strong", flow(sentence(last).split(), width, " ", "     ")))
     notes = [paragraph("groups", "the share of the time that the parameters of a group decide together", width)]
     if every:
         notes += [paragraph("", f"{each}: {ABOUT[each]}", width) for each in _groups(found)]
@@ -53,7 +53,7 @@ def sensitivity_text(found: Sensitivity, screen: Screen, next_: str = "", *, eve
     return "\n\n".join(blocks) + "\n"
 
 
-def _sentence(run: SensitiveRun) -> str:
+def sentence(run: SensitiveRun) -> str:
     """``1.03 s on 8 processors: operations decide 55% of it, misses 20% and loops 13%``."""
     most = sorted(run.quantities.items(), key=lambda each: -each[1])[:_NAMED]
     first, *more = [each for each in most if each[1] >= _LEAST] or most[:1]
@@ -73,7 +73,7 @@ def _runs(found: Sensitivity, screen: Screen) -> str:
     rows = []
     for run in found.runs:
         size = [f"{run.size:,}"] if sized else []
-        shares = [_share(run.quantities.get(each, 0.0)) for each in groups]
+        shares = [share(run.quantities.get(each, 0.0)) for each in groups]
         rows.append(TableRow((str(run.processors), *size, seconds(run.time_s), *shares)))
     return table(columns, rows, screen)
 
@@ -89,7 +89,7 @@ def _parameters(run: SensitiveRun, screen: Screen, *, every: bool) -> str:
         Column("at half", width=8),
     ]
     rows = [
-        TableRow((each.path, _value(each), _times(each, run), _share(each.elasticity), seconds(each.halved_s)))
+        TableRow((each.path, value(each), _times(each, run), share(each.elasticity), seconds(each.halved_s)))
         for each in shown
     ]
     more = len(run.parameters) - len(shown)
@@ -97,7 +97,8 @@ def _parameters(run: SensitiveRun, screen: Screen, *, every: bool) -> str:
     return table(columns, rows, screen) + note
 
 
-def _share(value: float) -> str:
+def share(value: float) -> str:
+    """An elasticity in percent."""
     return "-" if value == 0 else percent(value)
 
 
@@ -105,7 +106,8 @@ def _is_per_byte(path: str) -> bool:
     return path.endswith("per_byte")
 
 
-def _value(each: ParameterSensitivity) -> str:
+def value(each: ParameterSensitivity) -> str:
+    """The value of a parameter with its unit."""
     if each.is_rate:
         return f"{significant(each.value)}/s"
     return seconds(each.value) + ("/B" if _is_per_byte(each.path) else "")

@@ -9,7 +9,7 @@ import contextlib
 import gc
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -18,8 +18,9 @@ from aag.diagnostics import SourceError
 from esp import api
 from esp.errors import EspError
 from esp.explore.impact import Swing, swings
-from esp.explore.interval import contenders, interval_of, own_walk
+from esp.explore.interval import cheap, contenders, interval_of, own_walk
 from esp.explore.scaling import Scaling, scaled
+from esp.explore.sensitivity import sensitivities
 from esp.inspect.ownership import pictures
 from esp.prediction import Interval
 from esp.prediction import first as time_of
@@ -261,11 +262,17 @@ class Engine:
         watch = self._watch(question)
         base_s, found = swings(self._lowered(question, request, choice), self._system, asked, watch)
 
+        shares: Mapping[str, float] = {}
+
         def deliver() -> None:
-            furthest = sorted(found, key=lambda each: -each.reach_s(base_s))
-            self._deliver(Impact(number=question.number, key=choice.key, base_s=base_s, swings=tuple(furthest)))
+            furthest = tuple(sorted(found, key=lambda each: -each.reach_s(base_s)))
+            self._deliver(Impact(number=question.number, key=choice.key, base_s=base_s, swings=furthest, shares=shares))
 
         deliver()
+        made = self._outcomes.use((now, choice.key), lambda: self._interpreted(question, request, choice))
+        if isinstance(made, api.Prediction) and cheap(made):
+            decided = _or_why(lambda: sensitivities(self._source, self._system, asked, [now.procs]))
+            shares = {} if isinstance(decided, Failure) else decided.runs[0].quantities
         procs = now.procs or 1
         half = self._time_under(question, replace(now, procs=procs // 2)) if procs > 1 else None
         double = self._time_under(question, replace(now, procs=2 * procs))

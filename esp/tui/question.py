@@ -170,6 +170,8 @@ class Impact(Struct, frozen=True, kw_only=True):
     key: str
     base_s: float
     swings: tuple["Swing", ...]
+    shares: Mapping[str, float] = {}
+    """Kind of figure -> the share of the time that it decides; nothing where that is not known."""
 
 
 class Scaled(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,9 @@
 """What matters most: the figures whose halving or doubling moves the time furthest come first (a tornado chart)."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from esp.output.numbers import seconds
+from esp.output.numbers import percent, seconds
 from esp.prediction import Prediction, first
 from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
 from esp.tui.sheets.figures import change
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from esp.explore.impact import Swing
 
 _LABEL = 15
+_LEAST_SHARE = 0.005
 _LEAST_BAR = 9
 """Columns of the bar from which there is one."""
 
@@ -31,7 +33,17 @@ def sheet(state: State, width: int) -> Sheet:
     layout = SheetLayout(fields, width)
     furthest = max((each.reach_s(shown.base_s) for each in shown.swings), default=0.0)
     lines = [_line(layout, each, shown.base_s, furthest, bar) for each in shown.swings]
-    return Sheet(layout.heading(), (*lines, joined(()), *_notes(state, found, width)))
+    decided = _decided(shown.shares, width)
+    return Sheet(layout.heading(), (*lines, joined(()), *decided, *_notes(state, found, width)))
+
+
+def _decided(shares: Mapping[str, float], width: int) -> list[SheetLine]:
+    """What each kind of figure decides of the time; these shares add up to all of it."""
+    most = sorted((each for each in shares.items() if each[1] >= _LEAST_SHARE), key=lambda each: -each[1])
+    if not most:
+        return []
+    named: list[Piece] = [(f"{kind} {percent(share)}", "strong") for kind, share in most]
+    return [*wrapped([("decided by", "faint"), *named], width, 2), joined(())]
 
 
 def _line(layout: SheetLayout, swing: "Swing", base_s: float, furthest_s: float, bar: int) -> SheetLine:

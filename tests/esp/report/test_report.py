@@ -92,6 +92,31 @@ def test_the_page_is_the_same_every_time(page, esp, tmp_path):
     assert command.sub("", path.read_text(encoding="utf-8")) == command.sub("", page)
 
 
+def test_the_figures_that_decide_the_time_are_those_of_esp_sensitivity(page, esp):
+    told = json.loads(esp("sensitivity", "laplace", "--procs", "8", "--json")[1])["runs"][0]
+    (shown,) = section(parsed(page), "whatif").iter("table")
+    found = rows(shown)[1:]
+    assert [row[0] for row in found] == [each["path"] for each in told["parameters"][: len(found)]]
+    assert [row[2] for row in found[:3]] == [f"{each['elasticity']:.0%}" for each in told["parameters"][:3]]
+
+
+def test_formula_and_scalability_are_those_of_their_commands(esp, tmp_path):
+    path, sizes = tmp_path / "page.html", ("--set", "n=64")
+    asked = ("--procs", "4", *sizes, "--formula", "--scalability", "2,4", "-q", "-o", str(path))
+    assert esp("report", "lfk01", *asked)[0] == 0
+    text = path.read_text(encoding="utf-8")
+    tree = parsed(text)
+    told = json.loads(esp("scalability", "lfk01", "--procs", "2,4", *sizes, "--json")[1])
+    found = [[*row[:2], row[5]] for row in rows(section(tree, "scalability"))[1:]]
+    assert found == [[f"{each['processors']:,}", f"{each['size']:,}", f"{each['psi']:.3g}"] for each in told["runs"]]
+    told = json.loads(esp("formula", "lfk01", "--procs", "4", *sizes, "--json")[1])
+    found = rows(section(tree, "formula"))[1:]
+    assert len(found) == len(told["terms"])
+    assert [row[0] for row in found] == [each["term"] for each in told["terms"]]
+    assert "--scalability 2,4 --formula" in words(next(tree.iter("footer")))
+    assert ADDRESSES.findall(text) == []
+
+
 def test_the_profile_is_that_of_run(page, esp):
     told = json.loads(esp("run", "laplace", "--procs", "8", "--json")[1])
     shown = rows(section(parsed(page), "profile"))[1:]

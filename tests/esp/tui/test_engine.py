@@ -349,6 +349,11 @@ def test_what_matters_is_what_separate_predictions_say(opened, given):
     assert swings["load"].more_s == pytest.approx(time_s(load="50%" if given.get("load") else "30%"))
     assert swings["load"].less_s == (pytest.approx(time_s(load="0%")) if given.get("load") else None)
     assert (swings["processors"].less_s, swings["processors"].more_s) == (time_s(procs=2), time_s(procs=8))
+    if "bandwidth" not in given or given["bandwidth"].startswith("x"):
+        sets = {"n": 16, "k": 3}
+        assert found.shares == esp.sensitivity("laplace_bb", procs=4, set=sets, **given).runs[0].quantities
+    else:
+        assert found.shares == {}  # the network has no bandwidth of its own that could be varied
     reach = [each.reach_s(found.base_s) for each in found.swings]
     assert reach == sorted(reach, reverse=True)
 

@@ -93,6 +93,7 @@ def test_what_matters_most_comes_first_and_faster_is_on_the_left(everything):
     assert re.search(r"│█* +30% \+3%$", text[4])
     assert "16 -4%" in text[3]
     assert "x0.5" not in text[3]
+    assert "decided by operations 55% misses 30% bytes 15%" in text
 
 
 def test_scaling_shows_this_size_on_other_processors_and_the_sizes_that_keep_the_speed(everything):
