@@ -25,6 +25,7 @@ from aag.mapping.constants import constants_of, typed
 from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
 from aag.wording import plural
+from esp.conditions import ASKED, Shares, asked_before, shares_of
 from esp.elements import of_elements, with_given
 from esp.read_later import changed_later, literal, with_input
 from esp.request import Request
@@ -48,6 +49,8 @@ class Computed(Struct, frozen=True, kw_only=True):
     """Scalars whose values nobody knows."""
     uncomputed: Mapping[int, str] = {}
     """Lines of loops whose trip counts cannot be computed and are assumed -> why."""
+    shares: Shares = Shares()
+    """How often conditions hold that data decide."""
 
     def joined(self, other: "Computed") -> "Computed":
         """Both."""
@@ -57,6 +60,7 @@ class Computed(Struct, frozen=True, kw_only=True):
             assumptions=tuple(dict.fromkeys((*self.assumptions, *other.assumptions))),
             taken=self.taken | other.taken,
             uncomputed={**self.uncomputed, **other.uncomputed},
+            shares=self.shares.joined(other.shares),
         )
 
 
@@ -77,10 +81,16 @@ def settled(
     Raises:
         UnresolvedError: values are missing that cannot be computed; it says why.
     """
+    if request.budget and (before := asked_before(program) - known.shares.known):
+        known = known.joined(_shares(program, request, frozenset(before)))
     while True:
         try:
             return attempt(known), known
         except UnresolvedError as error:
+            if shares := frozenset(each for each in error.names if ASKED.fullmatch(each)):
+                asked_before(program).update(shares)
+                known = known.joined(_shares(program, request, shares))
+                continue
             names = error.missing.keys() - known.values.keys() - {f"trips_{line}" for line in known.trips}
             if not names or not request.budget or len(names) < len(error.missing):
                 raise
@@ -91,6 +101,10 @@ def settled(
             if missing.keys() - taken.values.keys():
                 raise _explained(error, missing, main_unit(program), request) from None
             known = known.joined(more).joined(taken)
+
+
+def _shares(program: Program, request: Request, names: frozenset[str]) -> Computed:
+    return Computed(shares=shares_of(program, given_values(program, request), names, request.budget))
 
 
 def _assumed(missing: Mapping[str, str], budget: int) -> Computed:
@@ -148,6 +162,10 @@ def setting_of(program: Program, request: Request, computed: Computed) -> Settin
         trips=computed.trips,
         asks_trips=bool(request.budget),
         uncomputed=computed.uncomputed,
+        branches=computed.shares.branches,
+        masks=computed.shares.masks,
+        asks_shares=bool(request.budget),
+        unshared=computed.shares.unknown,
     )
 
 

@@ -191,12 +191,13 @@ class Application(Struct, frozen=True, dict=True):
             ),
         )
 
-    def streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int) -> tuple[Stream, ...]:
-        """The references of a nest one by one on some processors; a DO nest is the same on all."""
+    def streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int, share: float) -> tuple[Stream, ...]:
+        """The references of a nest one by one on some processors; a DO nest is the same on all. `share`: of its
+        iterations for which its mask holds, where data decide it."""
         layouts = self.program.layouts
         if isinstance(nest, AccessSweep):
             return (stream_of(nest, layouts, env, int(ranks[0]), budget, self._known(nest)),) * ranks.size
-        found, names = self._shared(nest, lambda one: self._streams(one, env, ranks, budget // ranks.size))
+        found, names = self._shared(nest, lambda one: self._streams(one, env, ranks, budget // ranks.size, share))
         if not names:
             return found
         return tuple(
@@ -208,13 +209,13 @@ class Application(Struct, frozen=True, dict=True):
             for each in found
         )
 
-    def _streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int) -> tuple[Stream, ...]:
+    def _streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int, share: float) -> tuple[Stream, ...]:
         """Of each nest those for the latest values: they are large, and few loops come back to earlier values."""
-        values = tuple([env.get(name) for name in sorted(nest.uses)])
+        values = (share, *(env.get(name) for name in sorted(nest.uses)))
         known = self.latest_streams.get(nest)
         if known is None or known[0] != values:
             layouts, formulas = self.program.layouts, self._known(nest)
-            found = tuple(stream_of(nest, layouts, env, int(rank), budget, formulas) for rank in ranks)
+            found = tuple(stream_of(nest, layouts, env, int(rank), budget, formulas, share) for rank in ranks)
             known = self.latest_streams[nest] = values, found
         return known[1]
 

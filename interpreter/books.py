@@ -55,6 +55,8 @@ class Books(Struct):
     ended: dict[int, Array] = field(default_factory=dict)
     """AAU -> largest clock when it last ended, (S,)."""
     assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
+    wishes: dict[str, Span] = field(default_factory=dict)
+    """What would make the prediction more exact, by name, and its first place (`interpreter.models.asking`)."""
     complete: bool = True
     walked: int = 0
     """Iterations of synchronised loops that were walked."""

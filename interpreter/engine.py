@@ -26,6 +26,7 @@ from interpreter.errors import InterpretationError
 from interpreter.evaluate import Scalars, leave_of
 from interpreter.listeners import Listener, Timekeeper, Watch
 from interpreter.metrics import WAITING, Array, Ledger, Shape, Tally, difference, merged
+from interpreter.models.asking import ask
 from interpreter.models.communication import communicate
 from interpreter.models.compute import charge_work
 from interpreter.models.condition import choose
@@ -114,7 +115,7 @@ def _interpreted(
         run = start(application, graph, machine, setting, walker, listener)
         run.watch = watch
         run.books.complete = about.complete
-        walker.visit(run, graph.body)
+        walker.walk(run, graph)
         return finish(run, graph, about)
 
 
@@ -206,6 +207,16 @@ class Walker:
 
     def __init__(self, graph: g.Graph, given: Mapping[str, Value], steps: int = NO_SETTING.scalar_steps) -> None:
         self.scalars = Scalars(graph, given, steps)
+
+    def walk(self, run: Run, graph: g.Graph) -> None:
+        """Interpret a whole graph.
+
+        Raises:
+            UnresolvedError: values that decide the flow are missing, or, once all is interpreted, shares of conditions
+                that may be found (`Setting.asks_shares`).
+        """
+        self.visit(run, graph.body)
+        ask(run)
 
     def visit(self, run: Run, body: tuple[g.AAU, ...]) -> str:
         """Interpret the AAUs of a body one after the other."""

@@ -8,13 +8,17 @@ from aag.budget import STEPS
 from aag.functional.tables import LoopTrips
 from aag.ir.evaluate import Value
 
+SHARE_PARTS = 1 << 20
+"""Shares of masks are whole numbers of such parts: their products with counts are exact, as formulas need them."""
+
 
 class Setting(Struct, frozen=True, kw_only=True):
     """Options of an interpretation.
 
     `values` holds what the user gave for variables that cannot be computed; the name
     ``trips_LINE`` gives the trip count of the while loop at that line. `branches`: line of an IF -> weights of its
-    branches, where its condition cannot be resolved (without: equal weights, announced).
+    branches, where its condition cannot be resolved (without: equal weights, announced). `masks`: name of the mask of a
+    nest (`interpreter.models.asking`) -> share of the iterations for which it holds (without: half).
     """
 
     io: bool = True
@@ -43,6 +47,12 @@ class Setting(Struct, frozen=True, kw_only=True):
     uncomputed: Mapping[int, str] = field(default_factory=dict)
     """Line of a loop whose trip count cannot be computed -> why."""
     branches: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
+    masks: Mapping[str, float] = field(default_factory=dict)
+    asks_shares: bool = False
+    """Whether `UnresolvedError` asks in the end for the shares of conditions that data decide, where neither `branches`
+    and `masks` nor `unshared` have them."""
+    unshared: frozenset[str] = frozenset()
+    """Names of conditions for which no share can be found."""
     partial: bool = True
     """Whether an incomplete result is wanted; if not, loops end soon once something is left out (`PARTIAL`)."""
     longest_period: int = 16

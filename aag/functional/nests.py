@@ -312,3 +312,8 @@ def _all(body: Sequence[s.Stmt]) -> Iterator[s.Stmt]:
             case s.If(branches=branches):
                 for branch in branches:
                     yield from _all(branch.body)
+
+
+def nested(loop: s.Do) -> bool:
+    """Whether there are loops inside a loop."""
+    return any(isinstance(each, s.Do) for each in loop.body)

@@ -74,7 +74,7 @@ class LoopTrips(Struct, frozen=True, kw_only=True):
 
 
 class WantedValues(Struct, frozen=True, kw_only=True):
-    """What to find: scalars and arrays by name, loops and IF constructs by line."""
+    """What to find: scalars and arrays by name, loops and conditions (IF, WHERE, masks of FORALL) by line."""
 
     scalars: frozenset[str] = frozenset()
     arrays: frozenset[str] = frozenset()
@@ -110,7 +110,8 @@ class Found(Struct, frozen=True, kw_only=True):
 
     `scalars`: those with one value at all places where bounds and subscripts use them. `tables`: arrays at their first
     use in a bound or subscript; `changing`: those of them that have other contents at a later use. `frequencies`: the
-    share of each branch of an IF, then of none. `missing`: name of what was not found (`WantedValues.names`) -> reason.
+    share of each branch of a condition, then of none. `missing`: name of what was not found (`WantedValues.names`) and
+    the reason.
     """
 
     scalars: Mapping[str, Value]

@@ -246,6 +246,8 @@ class Vectors:
             context = _Context(own, total, (), tuple(names), tuple(axes), name)
             if statement.mask is not None:
                 context = self._masked(statement.mask, context, reversed(counts))
+                if statement.span.line in self._watched:
+                    lines.add(*watch_mask(statement.span.line, context.count, total))
             for one, target in body:
                 lines.at = one.span.line
                 weight = cost_of(target, one.value) + 1
@@ -269,6 +271,11 @@ class Vectors:
             along = len(context.loops) - 1 - at
             lines.add(f"{values[name]} = axis({context.name}, {at}).ravel()[{chosen}[{along}]]")
         return _Context(values, f"len({chosen}[0])")
+
+
+def watch_mask(line: int, holds: str, every: str) -> tuple[str, str]:
+    """What records how often the mask of a FORALL holds, in texts of numbers."""
+    return f"watch.branch({line}, 0, {holds})", f"watch.branch({line}, 1, {every} - {holds})"
 
 
 def _held(name: str) -> str:

@@ -7,11 +7,11 @@ from msgspec import Struct
 from aag.functional.declaring import Declaring, storages
 from aag.functional.functions import Functions
 from aag.functional.lines import Lines
-from aag.functional.nests import planned, step_of
+from aag.functional.nests import nested, planned, step_of
 from aag.functional.slicing import Slice
 from aag.functional.tables import NotComputable, WantedValues
 from aag.functional.terms import array, cost_of, dtype, memory, variable
-from aag.functional.vectors import FEWEST, Vectors
+from aag.functional.vectors import FEWEST, Vectors, watch_mask
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.control import control_of
@@ -131,8 +131,8 @@ class _Writer:
                 self._select(statement)
             case s.Forall():
                 self._forall(statement)
-            case s.Where(branches=branches):
-                self._where(branches, "")
+            case s.Where():
+                self._where(statement, "")
             case s.Exit() | s.Cycle():
                 self._leave(statement)
             case s.Stop() | s.Return():
@@ -231,7 +231,7 @@ class _Writer:
         mark = lines.mark()
         if plan is not None:
             try:
-                many = f"if {count} >= {max(1, FEWEST // 3 if _nested(statement) else FEWEST)}"
+                many = f"if {count} >= {max(1, FEWEST // 3 if nested(statement) else FEWEST)}"
                 with lines.block(many):
                     self._vectors.nest(statement, plan, first, count)
                 lines.at = line
@@ -398,10 +398,11 @@ class _Writer:
 
     # --- statements for many elements ---
 
-    def _where(self, branches: Sequence[s.WhereBranch], outer: str) -> None:
-        lines, terms = self._lines, self._terms
+    def _where(self, statement: s.Where, outer: str) -> None:
+        lines, terms, line = self._lines, self._terms, statement.span.line
+        watched = line in self._wanted.branches
         rest = outer
-        for branch in branches:
+        for at, branch in enumerate(statement.branches):
             mask = lines.fresh("h")
             if branch.mask is None:
                 lines.add(f"{mask} = {rest or 'True'}")
@@ -412,13 +413,15 @@ class _Writer:
                 if rest:
                     lines.add(f"{mask} = {mask} & {rest}")
                 rest = left
+            if watched:
+                lines.add(f"watch.branch({line}, {at}, int(np.count_nonzero({mask})))")
             for each in branch.body:
                 if not self._part.keeps(each):
                     continue
                 lines.at = each.span.line
                 match each:
-                    case s.Where(branches=inner):
-                        self._where(inner, mask)
+                    case s.Where():
+                        self._where(each, mask)
                     case s.Assign(target=e.Var() | e.Element() as target, value=value) if terms.is_array(target):
                         text = terms.converted(terms.term(value), terms.type_of(target.name))
                         storage = terms.arrays[target.name]
@@ -430,6 +433,8 @@ class _Writer:
                         lines.add(f"put_where({place}, meter.spent({text}, {cost_of(value) + 1}), {mask})")
                     case _:
                         raise NotComputable("WHERE with other statements than assignments to arrays")
+        if watched and statement.branches[-1].mask is not None:
+            lines.add(f"watch.branch({line}, {len(statement.branches)}, int(np.count_nonzero({rest})))")
 
     def _forall(self, statement: s.Forall) -> None:
         mark = self._lines.mark()
@@ -454,6 +459,8 @@ class _Writer:
             chosen = lines.fresh("c")
             test = "" if statement.mask is None else f" if {terms.term(statement.mask).text}"
             lines.add(f"{chosen} = [({own}) {' '.join(heads)}{test}]")
+            if statement.mask is not None and statement.span.line in self._wanted.branches:
+                lines.add(*watch_mask(statement.span.line, f"len({chosen})", f"sum(1 {' '.join(heads)})"))
             for one in statement.body:
                 if not isinstance(one, s.Assign) or not isinstance(one.target, e.Element):
                     raise NotComputable("FORALL with other statements than assignments to elements or sections")
@@ -487,7 +494,3 @@ def _conditions_of_exits(loop: s.Do) -> Iterator[e.Expr | None]:
             yield from (
                 branch.condition for branch in each.branches if any(isinstance(one, s.Exit) for one in branch.body)
             )
-
-
-def _nested(loop: s.Do) -> bool:
-    return any(isinstance(each, s.Do) for each in loop.body)

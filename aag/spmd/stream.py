@@ -106,16 +106,23 @@ class _Piece(Struct):
 
 
 def stream_of(
-    nest: Nest, layouts: Layouts, env: Environment, rank: int, budget: int, known: Known | None = None
+    nest: Nest,
+    layouts: Layouts,
+    env: Environment,
+    rank: int,
+    budget: int,
+    known: Known | None = None,
+    share: float = MASK_SHARE,
 ) -> Stream:
-    """The references of a nest on a processor, about `budget` of them; `known`: values of data that masks read.
+    """The references of a nest on a processor, about `budget` of them; `known`: values of data that masks read;
+    `share`: of the iterations for which masks hold whose data are not known.
 
     Raises:
         Unknown: a bound has no value.
         TooLarge: there are too many even in a few iterations of the outermost loop.
     """
     steps = steps_of(nest, layouts)
-    walk = _Enumeration(nest, layouts, env, rank, known or {})
+    walk = _Enumeration(nest, layouts, env, rank, known or {}, share)
     walk.read, walk.put = frozenset(read_in(steps)), frozenset(put_in(steps))
     if 2 * walk.at_most(steps) > budget:  # else an estimate could not exceed it by much
         walk.total = walk.estimated(steps)
@@ -126,8 +133,10 @@ def stream_of(
 class _Enumeration:
     """One processor's way through the steps."""
 
-    def __init__(self, nest: Nest, layouts: Layouts, env: Environment, rank: int, known: Known) -> None:
-        self.known = known
+    def __init__(
+        self, nest: Nest, layouts: Layouts, env: Environment, rank: int, known: Known, share: float = MASK_SHARE
+    ) -> None:
+        self.known, self.share = known, share
         self.halved = False
         self.nest, self.layouts, self.env = nest, layouts, env
         self.rank = np.array([rank], np.int64)
@@ -347,7 +356,7 @@ class _Enumeration:
             return np.broadcast_to(mask, (count,))
         except (Unknown, TooLarge):
             self.halved = True
-            return self._draw(count, vectors) < MASK_SHARE
+            return self._draw(count, vectors) < self.share
 
     def _draw(self, count: int, vectors: Vectors, salt: int = 0) -> Floats:
         """Numbers from 0 to 1 without visible pattern, the same for the same indices (SplitMix64's finalizer)."""

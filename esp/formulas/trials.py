@@ -1,6 +1,7 @@
 """A program at several sizes: what it becomes there, and what the engine counts."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import numpy as np
 from msgspec import Struct, structs
@@ -9,6 +10,8 @@ from aag.diagnostics import SourceError
 from aag.ir.visitors import names_in
 from aag.mapping.layout import Layouts
 from esp import api
+from esp.computed import Computed
+from esp.conditions import Shares, has_conditions
 from esp.errors import PredictionError, UsageError
 from esp.sources import Source
 from interpreter.engine import interpret
@@ -32,6 +35,8 @@ class Trials(Struct, frozen=True):
     request: api.Request
     free: str
     machine: Machine
+    shares: Shares
+    """How often conditions hold that data decide, at the given size: the same at all sizes."""
 
     def size(self, constants: Mapping[str, object]) -> int:
         """The given value of the parameter.
@@ -76,12 +81,13 @@ class Trials(Struct, frozen=True):
             PredictionError: it cannot be predicted there.
         """
         try:
-            return api.lower_source(self.source, self.system, self.at(size))
+            stages = api.lower_source(self.source, self.system, self.at(size))
         except SourceError as problem:
             where = f"{self.free} = {size}, too, where the program cannot be predicted"
             raise PredictionError(
                 f"the formula needs counts at {where}: {problem.diagnostics[0].message}."
             ) from problem
+        return structs.replace(stages, computed=stages.computed.joined(Computed(shares=self.shares)))
 
     def result(self, size: int) -> Result:
         """What the engine gives at a size, without cache misses."""
@@ -116,7 +122,22 @@ def trials_of(source: Source, system: System, request: api.Request, free: str) -
     """
     if request.scenario.has_lists:
         raise UsageError("a formula has one scenario.", hint="Give each change one value.")
-    return Trials(source, system, request, free.lower(), export(system, api.scenario_of(request)))
+    machine = export(system, api.scenario_of(request))
+    return Trials(source, system, request, free.lower(), machine, _shares(source, system, request, machine))
+
+
+def _shares(source: Source, system: System, request: api.Request, machine: Machine) -> Shares:
+    """How often conditions hold at the given size; nothing where no prediction says it."""
+    if not has_conditions(source.program):
+        return Shares()
+
+    def attempt(setting: Setting) -> Result:
+        return interpret(stages.node_program, stages.graph, machine, structs.replace(setting, memory=False))
+
+    with suppress(SourceError):  # who uses the trials finds it, too, and says where
+        stages = api.lower_source(source, system, request)
+        return api.interpreted(stages, request, attempt)[1].shares
+    return Shares()
 
 
 def distributed_extents(layouts: Layouts) -> dict[tuple[str, int], int]:

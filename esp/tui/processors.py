@@ -31,7 +31,7 @@ def by_processor(stages: api.Stages, system: System, request: api.Request, watch
         walker = Walker(graph, setting.values, setting.scalar_steps)
         run = start(Application(program), graph, machine, setting, walker)
         run.watch = watch
-        walker.visit(run, graph.body)
+        walker.walk(run, graph)
         return run
 
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it

@@ -231,7 +231,7 @@ def predicted_misses(
         setting = replace(setting, io=False, force_unroll=False, timed=False, addresses=addresses)
         walker = Walker(stages.graph, setting.values)
         run = start(Application(stages.node_program), stages.graph, machine, setting, walker)
-        walker.visit(run, stages.graph.body)
+        walker.walk(run, stages.graph)
         return run
 
     run, _ = api.interpreted(stages, request, attempt)

@@ -14,6 +14,7 @@ from aag.spmd.partition import Trips
 from interpreter import shared
 from interpreter.counts import Basis, CountColumn, Counts
 from interpreter.metrics import COMPUTATION, OVERHEAD, Index
+from interpreter.models.asking import share_of_mask
 from interpreter.reduce import all_of
 from interpreter.remembered import of_aau, remembered
 from interpreter.shared import Classes, Figures, Shared
@@ -25,7 +26,6 @@ Ints = NDArray[np.int64]
 FEW = 8
 """Processors that a class has on average where figures are kept by class."""
 
-MASK_SHARE = 0.5
 """The share of iterations for which a mask is taken to hold that data decide; the prediction says so."""
 
 LOOP_SETUP = Work(computation=(("loop.setup", 1.0),))
@@ -102,13 +102,14 @@ def _alike(run: Run) -> tuple[Classes, Ints] | None:
     return found
 
 
-def masked_of(nest: Nest, trips: Trips) -> Ints | Array:
-    """(P,) innermost iterations for which the mask holds: all without one, half of them where data decide it."""
+def masked_of(run: Run, nest: Nest, trips: Trips) -> Ints | Array:
+    """(P,) innermost iterations for which the mask holds: all without one, the same share of them on each processor
+    where data decide it."""
     if nest.mask is None:
         return trips.count
     if trips.masked is not None:
         return trips.masked
-    return trips.count.astype(np.float64) * MASK_SHARE
+    return trips.count.astype(np.float64) * share_of_mask(run, nest)
 
 
 def nest_cost(

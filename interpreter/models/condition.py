@@ -14,6 +14,7 @@ from aag.graph.aau import AAU, AauBranch, CondtD, CondtSync, Seq, walk
 from aag.ir.visitors import names_in
 from interpreter.evaluate import Scalars, defined, leave_of
 from interpreter.metrics import Tally
+from interpreter.models.asking import COMPUTED, wish
 from interpreter.models.compute import charge_work
 from interpreter.models.shares import shares_of
 from interpreter.state import Run
@@ -59,9 +60,15 @@ def _guess(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> N
     branches, weights = aau.branches[first:], _weights(run, aau, first)
     _ask(run, scalars, aau, branches)
     _weigh(run, aau, first, weights)
-    line = aau.span.line
-    assumed = f"{_assumed(run, branches, weights)}{_way_out(run, scalars, branches)}"
-    run.books.assume("branch", f"line {line}: the condition depends on data: assuming {assumed}", aau.span)
+    line, shares = aau.span.line, _assumed(run, branches, weights)
+    if _is_computed(run, aau, branches):
+        text = f"line {line}: the condition depends on data: {shares}, {COMPUTED}"
+        run.books.assume("computed" if max(weights) == 1.0 else "branch", text, aau.span)
+    else:
+        if line not in run.setting.branches and not any(_leaves(run, each) for each in branches):
+            wish(run, f"if_{line}", aau.span)
+        text = f"line {line}: the condition depends on data: assuming {shares}{_way_out(run, scalars, branches)}"
+        run.books.assume("branch", text, aau.span)
     scalars.forget(run.env, frozenset[str]().union(*(defined(branch.body) for branch in branches)) & scalars.relevant)
 
 
@@ -109,7 +116,7 @@ def _weights(run: Run, aau: CondtD | CondtSync, first: int) -> tuple[float, ...]
     otherwise = branches[-1].condition is not None
     possible = [not _leaves(run, branch) for branch in branches] + [otherwise]
     given = run.setting.branches.get(aau.span.line)
-    if given is not None:
+    if given is not None and _is_computed(run, aau, branches):
         asked = [*given[first:], *([max(0.0, 1.0 - sum(given))] if len(given) == len(aau.branches) else [])]
         weights = [asked[at] if at < len(asked) else 0.0 for at in range(len(possible))]
     else:
@@ -118,6 +125,11 @@ def _weights(run: Run, aau: CondtD | CondtSync, first: int) -> tuple[float, ...]
     if total <= 0.0:
         return (*(0.0 for _ in branches), 1.0)
     return tuple(each / total for each in weights)
+
+
+def _is_computed(run: Run, aau: CondtD | CondtSync, branches: Sequence[AauBranch]) -> bool:
+    """Whether it is known how often each branch is taken. What leaves a loop is not taken until that ends."""
+    return aau.span.line in run.setting.branches and not any(_leaves(run, each) for each in branches)
 
 
 def _assumed(run: Run, branches: Sequence[AauBranch], weights: Sequence[float]) -> str:

@@ -23,6 +23,7 @@ from aag.wording import plural
 from interpreter.counts import Counts
 from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, touching
 from interpreter.metrics import Tally
+from interpreter.models.asking import COMPUTED, name_of_mask, wish
 from interpreter.models.cache import CacheState
 from interpreter.models.compute import (
     GUARD,
@@ -93,8 +94,15 @@ def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips
             aau.span,
         )
     if nest.mask is not None and found.masked is None:
-        run.books.assume("mask", "the mask depends on data: assuming it holds for half of the elements", aau.span)
-    return nest_cost(run, aau, found.level, found.count, masked_of(nest, found), found.entered)
+        name = name_of_mask(nest)
+        share = run.setting.masks.get(name)
+        if share is None:
+            wish(run, name, aau.span)
+            run.books.assume("mask", "the mask depends on data: assuming it holds for half of the elements", aau.span)
+        else:
+            told = f"the mask depends on data: it holds for {share:.0%} of the elements, {COMPUTED}"
+            run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, aau.span)
+    return nest_cost(run, aau, found.level, found.count, masked_of(run, nest, found), found.entered)
 
 
 @remembered(lambda _, key, *_rest: key[1], lambda _, key, *_rest: key[2])
@@ -286,7 +294,17 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
         return None
     env = values_of(tuple(sorted(needed(body) | touching(body))), run.env)
     state, addresses = state_of(run), tuple(setting.addresses.items())
-    key = ("differing", loop, values, env, addresses, cache_of(costs), costs.tlb_entries, state)
+    key = (
+        "differing",
+        loop,
+        values,
+        env,
+        tuple(setting.masks.items()),
+        addresses,
+        cache_of(costs),
+        costs.tlb_entries,
+        state,
+    )
     found, allowance = run.application.answers.find(key), listing(run)
 
     def replay(number: int, before: CacheState) -> tuple[MissRecorder, CacheState]:

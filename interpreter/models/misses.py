@@ -20,6 +20,7 @@ from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
 from interpreter.counts import CountColumn, Counts
 from interpreter.metrics import COMPUTATION
+from interpreter.models.asking import share_of_mask
 from interpreter.models.cache import (
     Cache,
     CachedAccess,
@@ -36,6 +37,7 @@ from interpreter.models.differing import Counted, MissRecorder, Place
 from interpreter.models.listing import list_references, listing, statements_of
 from interpreter.reduce import any_of
 from interpreter.remembered import Key, by_values, remembered, values_of
+from interpreter.result import Assumption
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
 from sag.machine import MemoryCosts
@@ -101,6 +103,8 @@ class _Found(Struct, frozen=True, eq=False):
     """(K, G) translations that each of its G statements lacked; None: the machine does not say what that costs."""
     listed: int = 0
     """References that were looked at one by one for it."""
+    assumed: tuple[Assumption, ...] = ()
+    """What it rests on."""
 
     def nbytes(self) -> int:
         """Memory it holds, about."""
@@ -273,12 +277,15 @@ def _replayed(
     """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
     cache = cache_of(costs)
     node = aau.owned if isinstance(aau, IterSync) else nest
-    question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, costs.tlb_entries, state)
+    share = None if nest.mask is None else share_of_mask(run, nest)
+    question = ("misses", node, key[2], share, tuple(run.setting.addresses.items()), cache, costs.tlb_entries, state)
     known = run.application.answers.find(question)
     if isinstance(known, _Found):
         listing(run).spend(known.listed)
+        for each in known.assumed:
+            run.books.assume(each.code, each.text, each.span)
         return known
-    misses, after, before = None, state, listing(run).left
+    misses, after, before, said = None, state, listing(run).left, len(run.books.assumptions)
     for part in _parts(run, nest, key, trips):
         if isinstance(part, CachedNest) and not part.accesses:
             continue
@@ -292,7 +299,8 @@ def _replayed(
     if misses is not None and costs.tlb_entries:
         tested = aau.tested if isinstance(aau, IterD) else 0
         pages = _pages(_shape(run, nest, trips(), tested), costs)
-    found = _Found(misses, after, pages, before - listing(run).left)
+    assumed = tuple(run.books.assumptions.values())[said:]
+    found = _Found(misses, after, pages, before - listing(run).left, assumed)
     run.application.answers.keep(question, found, found.nbytes())
     return found
 
@@ -447,7 +455,7 @@ def _shape(run: Run, nest: Nest, trips: Trips, tested: int = 0) -> CachedNest:
         extents = trips.count[ranks, None]
         strides = [np.zeros_like(extents) for _ in accesses]
     # One share for all processors: the model asks how often a reference is made, not which elements it takes.
-    share = 1.0 if nest.mask is None else float(masked_of(nest, trips).sum() / max(1, trips.count.sum()))
+    share = 1.0 if nest.mask is None else float(masked_of(run, nest, trips).sum() / max(1, trips.count.sum()))
     if nest.mask is not None and 0 < tested < extents.shape[1]:
         extents = extents.copy()
         extents[:, tested - 1] = np.rint(extents[:, tested - 1] * share)

@@ -19,6 +19,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from interpreter.setting import SHARE_PARTS
 from interpreter.symbolic.facts import Facts
 from interpreter.symbolic.places import Places
 from interpreter.symbolic.polynomial import ONE, ZERO, Floor, Poly, atoms, floor, name
@@ -244,8 +245,12 @@ def interpolated(
 
 
 def exact(values: NDArray[np.float64]) -> tuple[Fraction, ...] | None:
-    """Counts as fractions with small denominators, as weights of branches make them; None: they are not."""
-    found = [Fraction(float(each)).limit_denominator(_DENOMINATOR) for each in values]
+    """Counts as fractions with small denominators, as weights of branches and shares of masks make them; None: they are
+    not."""
+    whole = [Fraction(float(each)) for each in values]
+    if all(each.denominator <= SHARE_PARTS for each in whole):
+        return tuple(whole)
+    found = [each.limit_denominator(_DENOMINATOR) for each in whole]
     close = all(
         abs(float(mine) - theirs) <= _CLOSE * max(1.0, abs(theirs)) for mine, theirs in zip(found, values, strict=True)
     )

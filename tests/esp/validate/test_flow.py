@@ -83,8 +83,8 @@ CASES = {
     "decided": (DECIDED, set()),
 }
 """Statements from line 10 on, and the lines that send and need not do so as predicted, if nothing is computed."""
-COMPUTED = ("exit", "named")
-"""Those of which esp computes when the loop ends."""
+COMPUTED = ("exit", "branch", "named")
+"""Those of which esp computes when the loop ends, or that a branch is always taken."""
 
 
 @pytest.mark.parametrize("name", CASES)

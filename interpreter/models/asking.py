@@ -1,0 +1,42 @@
+"""What an interpretation would like to know of conditions that data decide: it goes on, and asks for all in the end."""
+
+from aag.diagnostics import Diagnostic, Span, UnresolvedError
+from aag.spmd.acts import MASK_SHARE
+from aag.spmd.nodes import Nest, assigns_of
+from interpreter.state import Run
+
+COMPUTED = "computed by running part of the program"
+
+
+def wish(run: Run, name: str, span: Span) -> None:
+    """Note that the share of a condition is wanted, unless it was looked for before."""
+    setting = run.setting
+    if setting.asks_shares and not (name in setting.unshared or name in setting.masks):
+        run.books.wishes.setdefault(name, span)
+
+
+def name_of_mask(nest: Nest) -> str:
+    """The name by which the share of a mask is asked for (`Setting.masks`): the line of the first assignment, and the
+    variable of the outermost loop where the source has it."""
+    index, line = nest.indices[0].name if nest.indices else "", next(iter(assigns_of(nest))).span.line
+    return f"mask_{line}_{'' if '$' in index else index}"
+
+
+def share_of_mask(run: Run, nest: Nest) -> float:
+    """The share of its iterations for which the mask of a nest holds, where data decide it: as it was computed, else
+    half of them."""
+    return MASK_SHARE if nest.mask is None else run.setting.masks.get(name_of_mask(nest), MASK_SHARE)
+
+
+def ask(run: Run) -> None:
+    """Ask for what was wanted.
+
+    Raises:
+        UnresolvedError: something was, and can be assumed.
+    """
+    if run.books.wishes:
+        found = [
+            Diagnostic(code="E504", message="how often a condition holds is unknown", span=span)
+            for span in run.books.wishes.values()
+        ]
+        raise UnresolvedError(found, run.books.wishes, assumable=True)
