@@ -27,7 +27,7 @@ from aag.pipeline import main_unit
 from aag.wording import plural
 from esp.conditions import ASKED, Shares, asked_before, shares_of
 from esp.elements import of_elements, with_given
-from esp.read_later import changed_later, literal, with_input
+from esp.read_later import also_assigned, literal, with_input
 from esp.request import Request
 from esp.selecting import selected
 from interpreter.result import Assumption
@@ -117,7 +117,7 @@ def _assumed(missing: Mapping[str, str], budget: int) -> Computed:
 def given_values(program: Program, request: Request) -> tuple[tuple[str, Value], ...]:
     """The given values that hold everywhere by name in lower case, in order; those of variables in their types, as an
     assignment leaves them: 100 for a real variable is 100.0."""
-    later = frozenset() if program.main is None else changed_later(program.main)
+    later = frozenset() if program.main is None else also_assigned(program.main)
     return tuple((name, value) for name, value in _typed(program, request) if name not in later)
 
 

@@ -20,7 +20,7 @@ from aag.ir.units import Entity, Program, Unit
 from aag.ir.visitors import walk_statements
 from aag.mapping.constants import constants_of
 from aag.pipeline import main_unit
-from esp.read_later import changed_later
+from esp.read_later import also_assigned
 
 _ITEM = re.compile(r"""\s*(?:(\d+)\*)?('(?:[^']|'')*'|"(?:[^"]|"")*"|[^\s,/]*)\s*(,|/|(?=\s)|$)""")
 
@@ -243,7 +243,7 @@ def _only_there(unit: Unit, found: dict[str, str]) -> dict[str, str]:
     """The values of variables that nothing else assigns, or that only change afterwards (`esp.read_later`)."""
     times = assignments(unit, all_passed)
     reads = Counter(name for each in walk_statements(unit.body) if isinstance(each, s.Io) for name in _read(each))
-    later = changed_later(unit)
+    later = also_assigned(unit)
     filled = Counter(name for each in walk_statements(unit.body) if isinstance(each, s.Io) for name in _filled(each))
     return {
         name: value

@@ -1,7 +1,8 @@
-"""Given values of variables that the program reads and later changes: they hold from the READ on, not everywhere.
+"""Given values of variables that the program reads and also assigns: they hold from the READ on, not everywhere.
 
-A variable that only READ assigns is known in the whole program. One that is changed afterwards, as in ``read *, n`` and
-``n = n / 2``, has its given value only where it is read: there an assignment stands for the input.
+A variable that only READ assigns is known in the whole program. One with a default, as in ``n = 100`` and
+``read *, n``, or that is changed afterwards, as in ``n = n / 2``, has its given value only where it is read: there an
+assignment stands for the input.
 """
 
 from collections.abc import Mapping
@@ -17,17 +18,17 @@ from aag.ir.visitors import Body, mapped, walk_statements
 
 
 @lru_cache(maxsize=64)
-def changed_later(unit: Unit) -> frozenset[str]:
-    """The scalars that a READ of a unit gives a value and that a later statement of it changes."""
+def also_assigned(unit: Unit) -> frozenset[str]:
+    """The scalars that a READ of a unit gives a value and that another statement of it assigns."""
     arrays = {each.name for each in unit.entities if each.shape is not None}
-    read, found = set[str](), set[str]()
+    read, assigned = set[str](), set[str]()
     for each in walk_statements(unit.body):
         match each:
             case s.Io(kind="read", items=items):
                 read |= {item.name for item in items if isinstance(item, Var)} - arrays
-            case s.Assign(target=Var(name=name)) | s.Do(var=name) if name in read:
-                found.add(name)
-    return frozenset(found)
+            case s.Assign(target=Var(name=name)) | s.Do(var=name):
+                assigned.add(name)
+    return frozenset(read & assigned)
 
 
 @lru_cache(maxsize=64)
@@ -35,7 +36,7 @@ def with_input(program: Program, given: tuple[tuple[str, Value], ...]) -> Progra
     """A program with an assignment for each given value of such a variable, behind each READ of it."""
     if program.main is None:
         return program
-    later = changed_later(program.main)
+    later = also_assigned(program.main)
     values = {name: literal(value) for name, value in given if name in later}
     if not values:
         return program

@@ -72,7 +72,7 @@ def _unsettable(name: str, settable: Settable, unit: Unit) -> Iterator[Diagnosti
         why = f"line {loop[1]} has no loop whose trip count can be set"
     elif why is None:
         why = f"{unit.kind} {unit.name} has no such name"
-        near = did_you_mean(name.lower(), names)
+        near = did_you_mean(name.lower(), tuple(each for each, refused in settable.why.items() if not refused))
     hint = f"can be set: {', '.join(names[:12])}" + ", ..." * (len(names) > 12) if names else "nothing can be set"
     yield Diagnostic(code="E301", message=f"‹set {name}›: {why}", hint=near or hint)
 

@@ -66,7 +66,7 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     for each in assigns:
         if isinstance(each.target, Var):
             computed[each.target.name] = (*computed.get(each.target.name, ()), each.span.line)
-    offered = tuple(sorted((each for each in why if not why[each] and each not in assigned), key=_is_trips))
+    offered = tuple(sorted((each for each in why if not why[each] and each not in assigned - read), key=_is_trips))
     return Settable(why, offered, computed)
 
 

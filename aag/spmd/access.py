@@ -20,6 +20,7 @@ from aag.ir.visitors import elements_in, names_in
 from aag.mapping.axes import REPLICATED
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.acts import Step
+from aag.spmd.beside import beside_home
 from aag.spmd.local_parts import AccessParts, pitches
 from aag.spmd.needs import classify, need_of
 from aag.spmd.nodes import DoNode, Index, Nest, Reference
@@ -136,7 +137,12 @@ def _all(nest: Nest, layouts: Layouts, walk: "AccessWalk") -> tuple[ArrayAccess,
 
 def with_far(nest: Nest, layouts: Layouts, concerned: Sequence[Layout]) -> Layouts | None:
     """The layouts that decide what a nest reads from afar; None: nothing."""
-    if layouts.procs == 1 or isinstance(nest, AccessSweep) or not any(each.is_distributed for each in concerned):
+    if (
+        layouts.procs == 1
+        or nest.near
+        or isinstance(nest, AccessSweep)
+        or not any(each.is_distributed for each in concerned)
+    ):
         return None
     deciding = [*concerned, *([] if nest.home is None else [layouts.arrays[nest.home.array]])]
     if not any(1 in each.grid.shape for each in deciding):
@@ -239,8 +245,7 @@ class AccessWalk:
     def __init__(
         self, nest: Nest, layouts: Layouts, env: Environment, parts: AccessParts, along: Along | None = None
     ) -> None:
-        self.nest = nest
-        self.env = env
+        self.nest, self.env, self.layouts = nest, env, layouts
         home = nest.home
         self.layout = None if home is None else layouts.arrays[home.array]
         self.whole = isinstance(nest, AccessSweep) and nest.home is None
@@ -425,20 +430,19 @@ class AccessWalk:
     def _offset(self, subscript: Expr, dim: int, layout: Layout, pitch: Ints) -> Offset:
         """Bytes from the begin of the local part to the first subscript, how far one step of each loop in it moves, and
         how many places a loop reaches where these are limited."""
-        known = self.offsets.get((layout.array, dim, subscript))
-        if known is not None:
-            return known
+        key = (layout.array, dim, subscript)
+        if key in self.offsets:
+            return self.offsets[key]
+        subscript, shift = beside_home(self.nest, self.layouts, layout, dim, subscript, self.env)
         axis = layout.axis_of_dim(dim)
         complete = axis is None or self.whole or layout.grid.shape[axis] == 1
         low, high = layout.bounds[dim]
         line = self._line(subscript, (low, high) if complete else None)
-        moves: dict[int, Ints] = {}
-        reached: dict[int, Ints] = {}
+        moves, reached = dict[int, Ints](), dict[int, Ints]()
         if line is None:
             at = self._local(self._global(subscript, self.first), dim, layout)
-            names = names_in(subscript)
             for loop, index in enumerate(self.nest.indices):
-                if index.name in names:
+                if index.name in names_in(subscript):
                     moves[loop] = self._local(self._global(subscript, self._next(loop)), dim, layout) - at
         else:
             at = self._local(line.begin, dim, layout)
@@ -446,8 +450,8 @@ class AccessWalk:
                 inside = np.clip(line.begin, low + np.maximum(-step, 0), high - np.maximum(step, 0))
                 moves[self.loops[name]] = self._local(inside + step, dim, layout) - self._local(inside, dim, layout)
             reached = {self.loops[name]: count for name, count in line.places.items()}
-        found = at * pitch[:, dim], {loop: moved * pitch[:, dim] for loop, moved in moves.items()}, reached
-        self.offsets[layout.array, dim, subscript] = found
+        steps = {loop: moved * pitch[:, dim] for loop, moved in moves.items()}
+        self.offsets[key] = found = (at + shift) * pitch[:, dim], steps, reached
         return found
 
     def _line(self, subscript: Expr, bounds: tuple[int, int] | None) -> StraightLine | None:

@@ -228,6 +228,8 @@ def shared_scalar(
         for at, leaf in enumerate(group):
             read = _read_names(leaf) & assigned
             shared = [name for name in sorted(read) if name not in own or not _has_private(group, at, name, spread)]
+            if shared and shared[0] in own and _has_private(group, at, shared[0], frozenset()):
+                return f"several processors run parts of one iteration, and share {shared[0]}"
             if shared:
                 return f"an iteration may read the value of {shared[0]} from another one"
     return ""

@@ -150,7 +150,7 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
     before the loop inside it and the others after it.
     `reduce` is the operation of a reduction (a key of `aag.ir.intrinsics.REDUCTIONS`): then `assigns` holds one Assign
     whose value is accumulated into its target. `copies`: a FORALL that reads what it writes goes through a temporary
-    (all right-hand sides first).
+    (all right-hand sides first). `near`: all that it reads counts as an own element, as nearly all of it is.
     """
 
     indices: tuple[Index, ...]
@@ -161,6 +161,7 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
     mask: Expr | None = None
     reduce: str = ""
     copies: bool = False
+    near: bool = False
 
     def around(self, depth: int) -> tuple[tuple[Assign, ...], tuple[Assign, ...]]:
         """The assignments inside `depth` loops that run before and after the next loop."""

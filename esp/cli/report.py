@@ -228,21 +228,24 @@ def _sensitive(
     return None
 
 
-def _formula(source: "Source", system: "System", request: "Request", procs: int, size: str) -> "TimeFormula":
-    """The time as a formula in the PARAMETER that sizes the arrays."""
+def _formula(source: "Source", system: "System", request: "Request", procs: int, size: str) -> "TimeFormula | str":
+    """The time as a formula in the PARAMETER that sizes the arrays, or why there is none."""
     from msgspec.structs import replace
 
     from esp.explore.scaling import subject
     from esp.formulas.derivation import formula_of
 
-    _, name, _ = subject(source, system, replace(request, grid=None), [procs], size)
-    return formula_of(source, system, request, name)
+    try:
+        _, name, _ = subject(source, system, replace(request, grid=None), [procs], size)
+        return formula_of(source, system, request, name)
+    except (PredictionError, UsageError) as nothing:
+        return nothing.what
 
 
 def _scalability(
     source: "Source", system: "System", request: "Request", numbers: Sequence[int], size: str, console: "Console"
-) -> "Scaling":
-    """The sizes that keep the speed of a processor."""
+) -> "Scaling | str":
+    """The sizes that keep the speed of a processor, or why there are none."""
     from msgspec.structs import replace
 
     from esp.cli.progress import ProgressLine
@@ -250,7 +253,10 @@ def _scalability(
 
     with ProgressLine(console) as shown:
         progress = shown.sizes if shown else None
-        return scaled(source, system, replace(request, grid=None), numbers, size=size, progress=progress)
+        try:
+            return scaled(source, system, replace(request, grid=None), numbers, size=size, progress=progress)
+        except (PredictionError, UsageError) as nothing:  # all else is worth a page
+            return nothing.what
 
 
 def _trace(stages: "Stages", system: "System", request: "Request", console: "Console") -> "tuple[Trace | None, str]":

@@ -196,7 +196,10 @@ def check_work(done: float, speed: float, work: str, where: str) -> None:
         wrong = f"{work} is {done:g} at {where}, no number of flops."
         raise UsageError(wrong, where="--work", hint="Write one above 0, such as 2*n**3.")
     if not isfinite(speed) or speed <= 0 or not done > 0:
-        raise PredictionError("there are no floating-point operations, and so no speed to keep: give --work.")
+        raise PredictionError(
+            "there are no floating-point operations, and so no speed to keep.",
+            hint="esp scalability --work names others.",
+        )
 
 
 def _run(

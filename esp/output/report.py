@@ -78,10 +78,10 @@ class ReportPage(Struct, frozen=True, kw_only=True):
     """What each figure of the machine does to the time; nothing where that is not known."""
     sensitive: SensitiveRun | None
     """What each figure decides of it; None where that takes long."""
-    formula: TimeFormula | None
-    """None: it was not asked for."""
-    scalability: Scaling | None
-    """None: it was not asked for."""
+    formula: TimeFormula | str | None
+    """Or why there is none; None: it was not asked for."""
+    scalability: Scaling | str | None
+    """Or why there is none; None: it was not asked for."""
     trace: Trace | None
     no_trace: str
     """Why there is none."""

@@ -3,6 +3,7 @@
 from html import escape
 
 from esp.explore.scaling import Scaling
+from esp.explore.scaling_predicted import PredictedRun
 from esp.explore.sensitivity import SensitiveRun
 from esp.formulas.formula import TERMS, FormulaTerm, TimeFormula
 from esp.output import scaling as scalings
@@ -12,6 +13,10 @@ from esp.output.numbers import flop_rate, seconds, significant
 from esp.output.report_tables import row, table
 from esp.output.screen import printable
 from esp.prediction import first
+
+
+def _instead(why: str) -> str:
+    return f"<p>{escape(printable(why[:1].upper() + why[1:]))}</p>"
 
 
 def figures(run: SensitiveRun) -> str:
@@ -27,8 +32,10 @@ def figures(run: SensitiveRun) -> str:
     return said + table("Figures that decide the time", ("figure", "value", "share", "time at half"), rows) + below
 
 
-def equation(formula: TimeFormula) -> str:
-    """The time as a sum of counts times figures, as `esp formula` derives it."""
+def equation(formula: TimeFormula | str) -> str:
+    """The time as a sum of counts times figures, as `esp formula` derives it, or why there is none."""
+    if isinstance(formula, str):
+        return _instead(formula)
     name, size = formula.parameter, formula.size
     rows = [_term(each, float(each.count.evaluate(size)[0])) for each in formula.terms]
     titles = ("term", "figure", "each", f"{name} = {size:,}", "count")
@@ -55,14 +62,23 @@ def _term(each: FormulaTerm, count: float) -> str:
     return row(cells, head=1, text=(0, 1, 4), hidden=(2,), keys={2: each.seconds, 3: time_s})
 
 
-def scalability(found: Scaling) -> str:
-    """The sizes that keep the speed of a processor, as `esp scalability` finds them."""
+def _by_overhead(run: PredictedRun | None, speed: float) -> str:
+    """A size by equation 2, and by how much its speed is off."""
+    if run is None:
+        return "-"
+    return f"{run.size:,}" + ("" if run.kept else f" ({abs(run.speed / speed - 1):.1%} off)")
+
+
+def scalability(found: Scaling | str) -> str:
+    """The sizes that keep the speed of a processor, as `esp scalability` finds them, or why there are none."""
+    if isinstance(found, str):
+        return _instead(found)
     name = printable(found.parameter)
     rows = []
     for each in found.runs:
         size = f"{each.size:,}" + (" (too large)" if each.fits is False else "")
         cells = [f"{each.processors:,}", size, seconds(each.time_s), significant(each.work), flop_rate(each.speed)]
-        cells += [f"{each.psi:.3g}", "-" if each.predicted is None else f"{each.predicted.size:,}"]
+        cells += [f"{each.psi:.3g}", _by_overhead(each.predicted, found.speed)]
         role = "over" if each.fits is False else ""
         rows.append(
             row(cells, role=role, hidden=(3, 4), keys={1: each.size, 2: each.time_s, 3: each.work, 4: each.speed})

@@ -289,11 +289,18 @@ class Engine:
             self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times)))
         asked = replace(chosen(request, choice), procs=now, grid=None)
 
+        said = time.monotonic()
+
+        def searched(made: int, *_: object) -> None:
+            nonlocal said
+            self._go_on(question)  # another view need not wait for it
+            if time.monotonic() - said >= EVERY_S:
+                said = time.monotonic()
+                self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), tried=made))
+
         def search() -> Scaling:
             procs = [each * now for each in GROWING]
-            return scaled(
-                self._source, self._system, asked, procs, progress=lambda *_: self._go_on(question, choice.key)
-            )
+            return scaled(self._source, self._system, asked, procs, progress=searched)
 
         found = _or_why(search)
         self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), found=found))

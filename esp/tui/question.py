@@ -182,6 +182,8 @@ class Scaled(Struct, frozen=True, kw_only=True):
     key: str
     times_s: Mapping[int, float]
     found: "Scaling | Failure | None" = None
+    tried: int = 0
+    """Predictions made so far to find them."""
 
 
 class Aside(Struct, frozen=True, kw_only=True, eq=False):

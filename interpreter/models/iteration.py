@@ -181,7 +181,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
             if exits and not left:
                 if run.books.walked - walked < whole and not is_refused(run):
                     scalars.after(loop, body, run.env, start, whole)
-                with _exits(run, exits, taken=True):
+                with _exits(run, never - exits, taken=False), _exits(run, exits, taken=True):
                     left = one(whole) or "exit"
     run.application.expect(loop.var, ())
     if differing is not None:
@@ -379,6 +379,7 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         found = LoopTrips(counts=(max(0, known),), exits=_only_exit(aau))
         times = plural(found.counts[0], "time") + (" and a part of one more" if found.partial else "")
         run.books.assume("while", f"line {aau.span.line}: the loop runs {times}, as given", aau.span)
+        never = _exit_lines(run, aau, aau.body, aau.name)
     if found is not None:
         count, exits = _entry(run, found, aau.span.line)
         left = "exit" if exits else ""
@@ -411,7 +412,7 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         if not how and left:
             run.env.clear()
             run.env.update(last)
-            with _exits(run, exits, taken=True):
+            with _exits(run, never - exits, taken=False), _exits(run, exits, taken=True):
                 how = one(count)
             after = dict(run.env)
         elif not how:

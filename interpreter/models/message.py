@@ -94,8 +94,9 @@ def _messages(
         late = delays(run, network, flights, blocking=blocking)
     for flight, delay in zip(flights, late, strict=True):
         entry = run.books.table.get(aau)
-        if entry is not None and not entry.contended and delay is not None and delay is not flight.pattern.link_wait:
-            entry.contended = any_of(delay > MEASURABLE)
+        alone = flight.pattern.link_wait  # what others on the network cost it, whom no message of this program is
+        if entry is not None and not entry.contended and delay is not None and delay is not alone:
+            entry.contended = any_of((delay if alone is None else delay - alone) > MEASURABLE)
         _receive(run, aau, flight, delay, before)
         run.books.count(aau, MESSAGES_AND_BYTES, flight.pattern.counted)
         for counts, ranks in flight.pattern.dues:

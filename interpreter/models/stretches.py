@@ -24,7 +24,7 @@ from aag.spmd.vector import Along, TooLarge
 from interpreter.evaluate import defined, needed
 from interpreter.metrics import Tally
 from interpreter.models.compute import LOOP_STEP, charge_work
-from interpreter.models.differing import Place
+from interpreter.models.differing import LONG, Place
 from interpreter.models.misses import Spread, place_of, placed, spread_evenly
 from interpreter.models.period import Watched, afford, is_refused
 from interpreter.remembered import of_aau, remembered
@@ -57,19 +57,20 @@ class _Body(Struct, frozen=True, eq=False):
 def stretches_of(
     run: Run, aau: IterD | IterSync, loop: DoNode, body: tuple[AAU, ...], values: range
 ) -> Stretches | None:
-    """The stretches of a loop whose variable takes these values; None: it has none, or too many to be worth it. Around
-    a single loop they are always worth it: an iteration of it does not fill a cache, and what one finds there of those
-    before it is known of all together alone."""
+    """The stretches of a loop whose variable takes these values; None: it has none, or a long loop has too many to be
+    worth it (`interpreter.models.differing`). Around a single loop they always are: an iteration of it does not fill a
+    cache, and what one finds there of those before it is known of all together alone."""
     found = _body(run, aau, loop, body)
-    if found is None or run.setting.force_unroll or place_of(run) is not None or len(values) * run.procs > CELLS:
+    if found is None or not values or place_of(run) is not None or len(values) * run.procs > CELLS:
         return None
     try:
-        begins = _begins(run, found, loop.var, values)
-        if begins.size * WORTH > len(values) and len(found.nest.indices) > 1:
+        begins = np.arange(len(values)) if run.setting.force_unroll else _begins(run, found, loop.var, values)
+        if begins.size * WORTH > len(values) >= LONG and len(found.nest.indices) > 1:
             return None
         misses = spread_evenly(run, found.aau, found.whole)
     except (Unknown, TooLarge):
         return None
+    begins = np.unique(np.append(begins, len(values) - 1))  # the last iteration by itself says when all ended
     lengths = np.diff(np.append(begins, len(values)))
     return Stretches(tuple(zip(begins.tolist(), lengths.tolist(), strict=True)), misses)
 
@@ -119,6 +120,7 @@ def _body(_: Run, _aau: AAU, loop: DoNode, body: tuple[AAU, ...]) -> _Body | Non
         outer=((), *nest.outer) if nest.outer else (),
         leading=(0, *nest.leading) if nest.outer else (),
         uses=(nest.uses | index.reads) - {index.name},
+        near=True,
     )
     return _Body(nests[0], nest, whole, exchanges)
 

@@ -92,7 +92,7 @@ def values_read_names(reads, text):
     [
         ("read *, n, x\n", {"n", "x"}),
         ("read *, n\nn = n + 1\n", {"n"}),  # up to there (`esp.read_later`)
-        ("n = 1\nread *, n\n", set()),
+        ("n = 1\nread *, n\n", {"n"}),  # from there on
         ("read *, n\nread *, n\n", set()),
         ("read *, n\nif (n > 3) read *, k\nread *, x\n", {"n"}),
         ("read *, n, v(1:n), x\n", set()),
@@ -215,3 +215,28 @@ def test_such_a_program_is_compiled_with_its_input(tmp_path, capsys):
     text.write_text("100 3\n")
     assert main(["validate", str(program), "--input", str(text), "--procs", "3"]) == 0
     assert "same" in capsys.readouterr().out
+
+
+def test_a_default_before_read_gives_way_to_what_is_read(tmp_path):
+    """Not in what stands before the READ."""
+    text = """program steps
+  integer :: n, i
+  real :: a(64)
+!hpf$ distribute a(block)
+  n = 3
+  do i = 1, n
+    a = cshift(a, 1)
+  end do
+  read *, n
+  do i = 1, n
+    a = cshift(a, -1)
+  end do
+  print *, a(1)
+end program
+"""
+    found = esp.predict(text, procs=4, set={"n": 7})
+    executions = {each.span.line: each.executions for each in found.aaus if each.kind == "Comm" and each.span.line != 9}
+    assert (executions[7], executions[11]) == (3, 7)
+    assert not [each for each in found.warnings if each.code == "W291"]
+    with pytest.raises(TypeError, match="can be set: n"):
+        esp.predict(text, procs=4, other=7)

@@ -26,7 +26,7 @@ def sheet(state: State, width: int) -> Sheet:
     wide = width >= _WITH_EFFICIENCY
     fields = [Field("procs", 5), Field("time", 8), Field("speed-up", 8)]
     fields += [Field("efficiency", 10)] if wide else []
-    fields += [Field("" if sizes is None else sizes.parameter, 11 if wide else 8), Field("psi", 5)]
+    fields += [Field(sizes.parameter if sizes else "", 11 if wide else 8), Field("psi" if sizes else "", 5)]
     bar = width - sum(each.width + each.gap for each in fields)
     bar = bar if wide and bar >= _LEAST_BAR else 0
     if bar:
@@ -60,11 +60,12 @@ def _notes(state: State, sizes: "Scaling | None", first_procs: int, width: int) 
     if isinstance(shown.found, Failure):
         return [*notes, *wrapped([*words("No sizes that keep the speed:", "faint"), *words(shown.found.text)], width)]
     if sizes is None:
-        return [*notes, *wrapped(words("looking for the sizes that keep the speed ...", "spinner"), width)]
+        text = "looking for the sizes that keep the speed ..." + (f" {shown.tried} predictions" if shown.tried else "")
+        return [*notes, *wrapped(words(text, "spinner"), width)]
     speed = flop_rate(sizes.speed)
     kept: list[Piece] = words(
         f"{sizes.parameter}: the smallest size at which each processor keeps its {speed}, the speed now. psi: the work "
-        "of each processor now over its work at this size; 1 where the problem need not grow faster than the system.",
+        "of each processor in the first such row over its work here; 1 where it need not grow faster than the system.",
         "faint",
     )
     notes += wrapped(kept, width)
@@ -85,7 +86,8 @@ def detail(state: State, width: int) -> list[SheetLine]:
     where = f"{shown.found.parameter} = {run.size:,} on {run.processors}:"
     pieces = words(f"{where} {seconds(run.time_s)}, {significant(run.work)} flop", "strong")
     if run.predicted is not None:
-        pieces += words(f"by equation 2 of Sun and Zhu {run.predicted.size:,}")
+        off = "" if run.predicted.kept else f" ({abs(run.predicted.speed / shown.found.speed - 1):.1%} off the speed)"
+        pieces += words(f"by equation 2 of Sun and Zhu {run.predicted.size:,}{off}")
     if run.fits is False:
         pieces += words("does not fit in the memory of a node", "bad")
     return wrapped(pieces, width, 2)

@@ -162,7 +162,7 @@ def test_values_without_an_effect(name, why):
         layouts_of(SET, values={name: 8})
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == ("E301", f"‹set {name}›: {why}")
-    assert found.hint == "can be set: n, k, m, s, mask, last, trips_14"
+    assert found.hint == "can be set: n, k, m, s, mask, last, x, trips_14"
 
 
 COMPUTED = """\

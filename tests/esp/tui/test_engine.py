@@ -360,7 +360,8 @@ def test_what_matters_is_what_separate_predictions_say(opened, given):
 
 def test_scaling_is_what_esp_scalability_finds(opened):
     """In the end; before, the same size on more and more processors."""
-    answers = [each for each in _answers(opened, settings=Settings(procs=2), scaling=True) if isinstance(each, Scaled)]
+    answers = _answers(opened, settings=Settings(procs=2), scaling=True)
+    answers = [each for each in answers if isinstance(each, Scaled) and not each.tried]
     assert [len(each.times_s) for each in answers] == [1, 2, 3, 4, 5, 6, 7, 7]
     assert [each.found is None for each in answers] == [True] * 7 + [False]
     values = {"n": 16, "k": 3}
