@@ -1,15 +1,21 @@
-"""The model error of a prediction (Def 19)."""
+"""The model error of a prediction (Def 19), and whether it has shares of conditions that data decide."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from esp.prediction import Prediction, first
+from interpreter.models.asking import COMPUTED
 
 ERROR = 0.02
 """The error stated for a program of no class (Def 19)."""
 
 CONTENDED = 0.085
 """The worst error of docs/accuracy.md for communication in which messages meet."""
+
+
+def has_shares(prediction: Prediction) -> bool:
+    """Whether conditions that data decide hold as often as was computed for its size (`esp.conditions`)."""
+    return any(each.code in ("branch", "mask") and each.text.endswith(COMPUTED) for each in prediction.assumptions)
 
 
 def meeting(prediction: Prediction) -> bool:

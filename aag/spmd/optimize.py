@@ -1,42 +1,36 @@
 """Moving and dropping communication: hoisting out of loops, and redundant messages (Def 9), each switchable."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
-from aag.ir.expressions import Element, Expr, Unary
-from aag.ir.statements import Assign
+from aag.ir.expressions import Expr, Unary
 from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
 from aag.spmd.dependence import Access, Dependence
+from aag.spmd.effects import Effects, effects
 from aag.spmd.guards import both, is_plain, is_safe, narrowed
 from aag.spmd.likeness import copy_shape
 from aag.spmd.names import comm_names, held_names, need_names, reference_names, scalars
 from aag.spmd.needs import classify, grouped
 from aag.spmd.nodes import (
-    CallNode,
     Communicate,
+    Concatenate,
     DoNode,
     Exchange,
     Gather,
     Held,
-    HostIo,
     IfNode,
     Index,
     Leave,
-    LibraryCall,
-    Local,
+    Multicast,
     Need,
-    Nest,
     Node,
     NodeBranch,
     Operation,
-    OwnedLoop,
     Reference,
-    Unmodelled,
     WhileNode,
     mapped,
     walk,
@@ -66,50 +60,6 @@ def optimize(program: NodeProgram) -> NodeProgram:
     if program.options.on("redundant"):
         body, _ = _Redundant(symbols, program.layouts).body(body, {})
     return replace(program, body=body)
-
-
-# --- what nodes write -------------------------------------------------------------------------------------------
-
-
-class Effects(Struct, frozen=True):
-    """What a node list changes: array elements (None: unknown elements of the array) and scalars."""
-
-    arrays: tuple[tuple[str, Reference | None], ...]
-    scalars: frozenset[str]
-    everything: bool = False
-
-
-def effects(nodes: Iterable[Node]) -> Effects:
-    """The effects of a node list, inner bodies included."""
-    arrays: list[tuple[str, Reference | None]] = []
-    names: set[str] = set()
-    everything = False
-    for node in walk(nodes):
-        names |= node.defines
-        match node:
-            case Nest():
-                levels = (*node.outer, node.assigns)
-                for depth, assigns in enumerate(levels, start=1 + len(node.indices) - len(levels)):
-                    arrays += _stored(assigns, node.indices[:depth] if node.outer else node.indices)
-            case Local(assigns=assigns):
-                arrays += _stored(assigns, ())
-            case OwnedLoop(assigns=assigns, index=index):
-                arrays += _stored(assigns, (index,))
-            case DoNode(var=var):
-                names.add(var)
-            case HostIo(defines=read):
-                arrays += [(name, None) for name in read]
-            case CallNode(library=LibraryCall(changes=changes)):
-                arrays += [(name, None) for name in changes]
-            case CallNode(entered=False) | Unmodelled():
-                everything = True
-    return Effects(tuple(arrays), frozenset(names), everything)
-
-
-def _stored(assigns: Sequence[Assign], space: tuple[Index, ...]) -> list[tuple[str, Reference]]:
-    """The elements that assignments write in the space of some indices, by array."""
-    targets = [each.target for each in assigns if isinstance(each.target, Element)]
-    return [(each.name, Reference(array=each.name, subscripts=each.subscripts, indices=space)) for each in targets]
 
 
 def runs(loop: DoNode, env: Environment, around: Sequence[Index] = (), varying: frozenset[str] = frozenset()) -> bool:
@@ -169,9 +119,34 @@ class _Hoist:
                 case DoNode():
                     before, inside = self._loop(node, self._inside(node))
                     result += [*before, replace(node, body=inside)]
+                case WhileNode(condition=None, body=body):
+                    before, inside = self._first(self.body(body))
+                    result += [*before, replace(node, body=inside)]
                 case _:
                     result.append(mapped(node, self.body))
         return tuple(result)
+
+    def _first(self, body: Sequence[Node]) -> tuple[list[Node], tuple[Node, ...]]:
+        """What the first iteration of a loop that only EXIT ends surely brings, and no iteration changes; and the rest
+        of its body."""
+        changed = effects(body)
+        written = {array for array, _ in changed.arrays}
+        before: list[Node] = []
+        inside: list[Node] = []
+        certain = not changed.everything
+        for node in body:
+            match node:
+                case Communicate(operation=Exchange() | Multicast() | Concatenate() as moved) if (
+                    certain
+                    and not moved.held
+                    and moved.array not in written
+                    and not any(need_names(self.symbols, each) & changed.scalars for each in moved.needs)
+                ):
+                    before.append(node)
+                case _:
+                    inside.append(node)
+                    certain = certain and not any(isinstance(each, Leave) for each in walk((node,)))
+        return before, tuple(inside)
 
     def _inside(self, loop: DoNode) -> tuple[Node, ...]:
         around, varying = self.around, self.varying

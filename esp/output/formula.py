@@ -8,7 +8,8 @@ from esp.output.columns import Column, TableRow, table
 from esp.output.figures import grid, source_text
 from esp.output.numbers import plural, seconds, significant
 from esp.output.screen import Screen, flow, paragraph, printable
-from esp.prediction import first
+from esp.prediction import Prediction, first
+from esp.stated import has_shares
 from interpreter.symbolic.polynomial import Poly, weighted
 from interpreter.symbolic.relaxed import has_roundings
 from interpreter.symbolic.spelling import NotSpelled, Style, spelled
@@ -19,6 +20,8 @@ FORMS: tuple[Form, ...] = ("text", "latex", "python", "numpy", "fortran", "sympy
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _LONG = 40
 """Columns from which on a count is written below its table."""
+
+DECIDED = "conditions that data decide hold as often at all sizes as at"
 
 
 def formula_text(formula: TimeFormula, screen: Screen, line: FormulaLine | None = None, next_: str = "") -> str:
@@ -115,7 +118,11 @@ def _notes(formula: TimeFormula, screen: Screen, line: FormulaLine | None, *, ma
     notes.append(paragraph("how", _how(formula, line, marked=marked), width))
     if formula.checked:
         told = " and ".join(f"{formula.parameter} = {each:,}" for each in formula.checked)
-        notes.append(paragraph("checked", f"counts equal those of `esp run` at {told}", width))
+        notes.append(
+            paragraph("checked", f"counts equal those of `esp run` at {told}{shared(formula.prediction)}", width)
+        )
+    if has_shares(formula.prediction):
+        notes.append(paragraph("data", f"{DECIDED} {formula.parameter} = {formula.given:,}", width))
     if line is None:
         slowest = len(formula.groups)
         if slowest > 1:
@@ -125,6 +132,11 @@ def _notes(formula: TimeFormula, screen: Screen, line: FormulaLine | None, *, ma
         told = f"{seconds(time_s)} predicted = {seconds(known)} of the formula"
         notes.append(paragraph("not in T", told + outside_text(formula.outside), width))
     return notes
+
+
+def shared(prediction: Prediction) -> str:
+    """What a check of counts at other sizes rests on."""
+    return ", with the same shares of conditions" if has_shares(prediction) else ""
 
 
 def _how(formula: TimeFormula, line: FormulaLine | None, *, marked: bool) -> str:
@@ -166,6 +178,7 @@ def formula_json(formula: TimeFormula, line: FormulaLine | None = None) -> dict[
         "valid": {"from": formula.least, "to": formula.most, "cells": formula.cells, "text": formula.validity},
         "samples": list(formula.samples),
         "checked": list(formula.checked),
+        "shares_of": formula.given if has_shares(formula.prediction) else None,
         "processor": formula.slowest,
         "time": spelled(_seconds_of(terms), "python"),
         "relaxed": None if smooth is None else spelled(smooth.poly, "python"),

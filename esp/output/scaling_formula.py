@@ -7,10 +7,11 @@ from esp.formulas.formula import TERMS, FormulaLine, FormulaTerm, need_sympy
 from esp.formulas.scaling_formula import ScalingFormula
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import source_text
-from esp.output.formula import Form, continued, meanings, outside_text, term_json, terms_table
+from esp.output.formula import DECIDED, Form, continued, meanings, outside_text, shared, term_json, terms_table
 from esp.output.numbers import seconds
 from esp.output.screen import Screen, flow, paragraph, printable
 from esp.prediction import first
+from esp.stated import has_shares
 from interpreter.symbolic.polynomial import Poly, weighted
 from interpreter.symbolic.spelling import spelled
 
@@ -112,7 +113,11 @@ def _notes(formula: ScalingFormula, screen: Screen, line: FormulaLine | None) ->
     text = f"solved exactly from counts at {len(formula.samples)} sizes on {among} processors"
     notes.append(paragraph("how", text, width))
     points = " and ".join(f"{formula.names.size} = {size:,}, p = {procs:,}" for size, procs in formula.checked)
-    notes.append(paragraph("checked", f"counts equal those of `esp run` at {points}", width))
+    notes.append(
+        paragraph("checked", f"counts equal those of `esp run` at {points}{shared(formula.prediction)}", width)
+    )
+    if has_shares(formula.prediction):
+        notes.append(paragraph("data", f"{DECIDED} {formula.names.size} = {formula.given[0]:,}", width))
     if any(each.origin == "averaged" for each in (formula.lines if line is None else (line,))):
         where = "of lines marked ~ some counts" if line is None else "some counts"
         text = f"{where} are means over all processors, as those of single ones have no closed form"
@@ -144,6 +149,7 @@ def scaling_formula_json(formula: ScalingFormula, line: FormulaLine | None = Non
         "valid": {"extent": formula.least, "cells": formula.cells, "period": formula.period, "text": formula.validity},
         "samples": [list(each) for each in formula.samples],
         "checked": [list(each) for each in formula.checked],
+        "shares_of": formula.given[0] if has_shares(formula.prediction) else None,
         "place": list(formula.places[formula.slowest]),
         "time": spelled(weighted([each.count.poly for each in terms], [each.seconds for each in terms]), "python"),
         "places": [

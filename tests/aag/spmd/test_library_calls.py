@@ -4,7 +4,7 @@ import pytest
 
 from aag.pipeline import Overrides, lower, read_program
 from aag.spmd import nodes as n
-from aag.spmd.optimize import effects
+from aag.spmd.effects import effects
 
 HEAD = """program p
 real(8) :: x(8, 6), y(8, 6), f(8), w(8), s(6), t

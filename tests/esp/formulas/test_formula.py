@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import esp
+from esp.output.formula import formula_json
+from esp.stated import has_shares
 
 PROGRAMS = [
     ("laplace_bb.hpf", 4),
@@ -53,6 +55,10 @@ end program t
 """
 
 
+DECIDED_BY_DATA = {"gausspivot_do.hpf": {"budget": 0}}
+"""Programs with conditions whose shares differ from size to size: here they hold half of the time at all sizes."""
+
+
 def counted(program, procs, **values):
     """(path, paid) -> the count of each processor, cache misses left out."""
     prediction = esp.predict(program, procs=procs, **values)
@@ -66,12 +72,13 @@ def counted(program, procs, **values):
 @pytest.mark.sampled
 @pytest.mark.parametrize(("program", "procs"), PROGRAMS)
 def test_counts_are_those_of_predictions(program, procs):
-    formula = esp.formula(program, procs=procs)
+    fixed = DECIDED_BY_DATA.get(program, {})
+    formula = esp.formula(program, procs=procs, **fixed)
     assert [each.what for each in formula.outside if each.line is not None] == []
     chance = random.Random(f"{program} {procs}")
     sizes = [n for n in range(formula.least, 4 * formula.least) if formula.holds(np.array([float(n)]))[0]]
     for n in chance.sample([n for n in sizes if n not in formula.samples], 2):
-        expected = counted(program, procs, n=n)
+        expected = counted(program, procs, n=n, **fixed)
         found = {(each.figure, each.paid): each.counts for each in formula.terms}
         assert expected.keys() <= found.keys()
         for key, counts in found.items():
@@ -84,6 +91,18 @@ def test_what_is_outside_completes_the_prediction(program, procs):
     formula = esp.formula(program, procs=procs)
     whole = float(formula.time.evaluate(formula.size)[0]) + sum(each.time_s for each in formula.outside)
     assert whole == pytest.approx(formula.prediction.time_s, rel=1e-9)
+
+
+def test_the_shares_of_conditions_are_those_of_the_given_size():
+    """At another size they are the same, and a prediction there that takes these has the same counts."""
+    formula = esp.formula("gausspivot_do.hpf", procs=2, set={"n": 40})
+    assert has_shares(formula.prediction)
+    assert formula_json(formula)["shares_of"] == 40
+    same = esp.formula("gausspivot_do.hpf", procs=2, set={"n": 40}, budget=0)
+    assert formula_json(same)["shares_of"] is None
+    known = formula.prediction.counts.of()
+    assert {each.figure.path for each in known} == {each.figure.path for each in same.prediction.counts.of()}
+    assert float(formula.time.evaluate(80)[0]) != float(same.time.evaluate(80)[0])
 
 
 @pytest.mark.parametrize("procs", [1, 4])
