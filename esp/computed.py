@@ -263,5 +263,8 @@ def _with(found: Diagnostic, name: str, why: str, unit: Unit, budget: int) -> Di
     if read and entity is not None and entity.shape is None and read.group(1) != name:
         if hint.endswith("overrides its value"):
             hint = f"override the computed value of {name} with ‹set {name.upper()}=VALUE›"
-        hint = f"give {read.group(1)} with ‹set {read.group(1).upper()}=VALUE›, or {hint}"
-    return structs.replace(found, message=f"{found.message}: {why}", hint=hint)
+        way = f"give {read.group(1)} with ‹set {read.group(1).upper()}=VALUE›"
+        hint = hint if way in hint else f"{way}, or {hint}"
+    # Where a value is missing nobody knows whether the loop ends.
+    unknown = "how often this loop runs is unknown" if read and found.code == "E502" else found.message
+    return structs.replace(found, message=f"{unknown}: {why}", hint=hint)

@@ -54,6 +54,9 @@ def scaling_text(found: Scaling, screen: Screen, next_: str = "") -> str:
         blocks += [_by_runs(found, screen)] if any(each.measured for each in found.runs) else []
     notes = [paragraph("speed", f"{flop_rate(found.speed)} for each processor", screen.columns)]
     notes.append(paragraph("work", f"the flops of {found.work}", screen.columns))
+    if found.runs:
+        text = "the smallest size that keeps the speed, as the next 2 p sizes do"
+        notes.append(paragraph(name, text, screen.columns))
     if len(found.runs) > 1:
         notes.append(paragraph("psi(p,q)", _PSI, screen.columns))
         text = f"time on {plural(found.runs[0].processors, 'processor')} over psi, the time by equation 4"
