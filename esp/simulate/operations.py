@@ -147,7 +147,10 @@ class Operations:
             self.expression(each, used)
 
     def assign(self, target: Base, value: Base, level: int) -> None:
-        """Count an assignment at a level."""
+        """Count an assignment at a level; one of a node program may stand for a call of the source."""
+        if str(value).lower() == "esp_call":
+            self.levels[level]["call"] += 1
+            return
         self.expression(value, level)
         self._convert(value, self.scope.type_of(target), level)
         if self.scope.is_array(target):

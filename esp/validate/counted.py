@@ -53,9 +53,8 @@ _DATA = frozenset(("bound", "branch", "call", "extrapolated", "mask", "unmodelle
 """Assumptions about what the program does, not about the machine."""
 _CONDITIONS = "W203"
 """The warning that conditions in a loop differ: what they guard is charged for all iterations."""
-NEVER_COUNTED = frozenset(("guard", "call"))
-"""Operations for which the text of a node program is no measure: its guards belong to emission, and calls of the
-source are no longer there."""
+NEVER_COUNTED = frozenset(("guard",))
+"""Operations for which the text of a node program is no measure: its guards belong to emission."""
 
 
 def validate(job: Job) -> Validation:

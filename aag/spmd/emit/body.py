@@ -139,7 +139,11 @@ class Body:
     def _(self, node: n.CallNode) -> Iterator[str]:
         if node.library is not None:
             yield self._library(node, node.library)
-        elif not node.entered:
+        elif node.entered:
+            called = self.context.names.fresh("called$own", "called")
+            self.context.declare(f"integer :: {called}")
+            yield f"{called} = esp_call"
+        else:
             raise refused(f"the call of the subroutine {node.name}", node.span)
 
     def _library(self, node: n.CallNode, call: n.LibraryCall) -> str:

@@ -84,7 +84,7 @@ class Names:
             case Call(name="infinity$", args=(_, IntLit(value=size))):
                 return Var(f"esp_infinity_r{size}")
             case Call(name=name) if name == CALLED:
-                return IntLit(0)
+                return Var("esp_call")
             case Call(name="number_of_processors"):
                 return IntLit(self._program.layouts.procs)
             case RealLit(text=text) if text.partition("_")[2].strip("0123456789"):

@@ -21,6 +21,7 @@ module esp_runtime
   public :: esp_turns_begin, esp_arrives, esp_written, esp_stop
   public :: esp_reduction, esp_box, esp_nodes, esp_stage_list, esp_exchange, esp_partners
 
+  integer, parameter, public :: esp_call = 0  ! assigned where the source calls a procedure
   integer, parameter, public :: esp_long = selected_int_kind(18), esp_byte = selected_int_kind(2)
   integer, parameter, public :: esp_no_collective = 0, esp_broadcast = 1, esp_concatenation = 2, esp_gather = 3, esp_scatter = 4
   ! In which order messages of an operation go out: by their directions, by directions around the grid, or as a complete
