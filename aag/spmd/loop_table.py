@@ -16,7 +16,8 @@ def describe_loops(program: NodeProgram) -> str:
     rows = [f"{'line':>4}  {'loop':{_WIDEST}}  runs"]
     for each in found:
         row = f"{each.span.line:4}  {_text(program, each):{_WIDEST}}  {_runs(each)}"
-        rows.append(f"{row}\n{'':8}{as_written(each.why)}" if each.why else row)
+        why = "" if each.runs in ("alone", "parallel") else each.why  # of a way that was tried before
+        rows.append(f"{row}\n{'':8}{as_written(why)}" if why else row)
     return f"{title}\n\n" + "\n".join(dict.fromkeys(rows)) + "\n"
 
 

@@ -203,6 +203,13 @@ def messages(summary: MessageSummary, processors: int) -> str:
         return f"{what}, {often}: {listed(sizes) or data(summary.bytes)} {mean}{end}"
     sent = f"{_mean(each)} of {data(summary.bytes / summary.messages)} on average"
     all_of_them = f"{plural(summary.messages, 'message')}, {data(summary.bytes)} in all"
+    if each < 1:  # one in a while: the mean of an execution says nothing
+        where = f"({significant(summary.messages / processors)} per processor), {plural(summary.hops, 'hop')}{end}"
+        alike = len(summary.sizes) == 1 and summary.sizes[0][0] * summary.messages == summary.bytes
+        size = _exactly(summary.sizes[0][0]) if alike else f"{data(summary.bytes / summary.messages)} on average"
+        return (
+            f"{what}: {plural(summary.messages, 'message')} of {size} in {often.replace('time', 'execution')} {where}"
+        )
     differ, at = "sizes differ", "the first time"
     if summary.varies == "messages":
         differ, at = "numbers and sizes differ", "the first time that any is sent"

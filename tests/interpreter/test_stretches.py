@@ -8,6 +8,8 @@ import pytest
 import esp
 from tests.interpreter.test_loops import same
 
+CACHED = 1e-8
+"""Relative difference of times. Loops around jump when what is cached is nearly as it was an iteration before."""
 FORMATS = ("BLOCK", "CYCLIC", "CYCLIC(3)", "CYCLIC(8)", "BLOCK(96)")
 BOUNDS = (("2", "n - 1"), ("i", "n"), ("1", "i"), ("max(1, i - 3)", "min(n, i + 3)"), ("1 + mod(i, 2)", "n - 2"))
 """Of the loop inside: the same in all iterations, or not."""
@@ -68,9 +70,9 @@ def assert_same(seeds):
     for seed in seeds:
         text, procs = sweeps(seed), (1, 2, 3, 4, 6, 8)[seed % 6]
         quick, whole = both(text, procs, bandwidth=(1.0, 0.25))
-        same(quick, whole)
+        same(quick, whole, CACHED)
         for one, other in zip(quick.aaus, whole.aaus, strict=True):  # also when each ended last
-            assert one.clock_s == pytest.approx(other.clock_s, abs=1e-9 * float(whole.time_s[0])), one.label
+            assert one.clock_s == pytest.approx(other.clock_s, abs=CACHED * float(whole.time_s[0])), one.label
         saved += quick.iterations_walked < whole.iterations_walked / 3
     return saved
 

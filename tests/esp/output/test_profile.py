@@ -236,6 +236,14 @@ def test_executions_that_differ_are_said_in_the_mean():
     assert messages(fewer, 4).endswith(end)
 
 
+def test_messages_that_are_rarer_than_executions_are_said_in_all():
+    rare = replace(_sent(((2_032, 1),), 2_530, 142_240, "messages"), messages=70)
+    told = "transfer of u: 70 messages of 2,032 B in 2,530 executions (8.75 per processor), 1 hop"
+    assert messages(replace(rare, array="u", pattern="transfer"), 8) == told
+    assert "in 2,530 executions" in messages(replace(rare, bytes=140_000), 8)
+    assert "70 messages of 2.00 kB on average" in messages(replace(rare, bytes=140_000), 8)
+
+
 def test_large_messages_have_one_prefix():
     assert "3 x 147 kB" in messages(_sent(((147_456, 3),), 1, 442_368), 4)
     assert "3 x 99,999 B" in messages(_sent(((99_999, 3),), 1, 299_997), 4)
