@@ -8,7 +8,7 @@ import pytest
 import esp
 from tests.interpreter.test_loops import same
 
-CACHED = 1e-8
+CACHED = 1e-7
 """Relative difference of times. Loops around jump when what is cached is nearly as it was an iteration before."""
 FORMATS = ("BLOCK", "CYCLIC", "CYCLIC(3)", "CYCLIC(8)", "BLOCK(96)")
 BOUNDS = (("2", "n - 1"), ("i", "n"), ("1", "i"), ("max(1, i - 3)", "min(n, i + 3)"), ("1 + mod(i, 2)", "n - 2"))
