@@ -15,7 +15,7 @@ CONTENDED = 0.085
 
 def has_shares(prediction: Prediction) -> bool:
     """Whether conditions that data decide hold as often as was computed for its size (`esp.conditions`)."""
-    return any(each.code in ("branch", "mask") and each.text.endswith(COMPUTED) for each in prediction.assumptions)
+    return any(each.text.endswith(COMPUTED) for each in prediction.assumptions)
 
 
 def meeting(prediction: Prediction) -> bool:

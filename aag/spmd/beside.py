@@ -1,7 +1,7 @@
 """Elements that a nest reads a few places beside those where it runs, as if it owned them all (`Nest.near`).
 
-Elements are stored packed: in a cyclic distribution the place of a neighbour on another processor says nothing of where
-the own ones lie. Its place is that of the own element, and so many elements on.
+Elements are stored packed. In a cyclic distribution the storage of a processor has no place for a neighbour that
+another processor owns. The model places it beside the owned element, at the distance of the two subscripts.
 """
 
 from msgspec.structs import replace

@@ -197,7 +197,7 @@ def check_work(done: float, speed: float, work: str, where: str) -> None:
         raise UsageError(wrong, where="--work", hint="Write one above 0, such as 2*n**3.")
     if not isfinite(speed) or speed <= 0 or not done > 0:
         raise PredictionError(
-            "there are no floating-point operations, and so no speed to keep.",
+            "the program has no floating-point operations, so that processors have no speed.",
             hint="esp scalability --work names others.",
         )
 

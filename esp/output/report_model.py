@@ -8,11 +8,12 @@ from esp.explore.sensitivity import SensitiveRun
 from esp.formulas.formula import TERMS, FormulaTerm, TimeFormula
 from esp.output import scaling as scalings
 from esp.output import sensitivity as sensitivities
-from esp.output.formula import outside_text, precise
+from esp.output.formula import DECIDED, outside_text, precise
 from esp.output.numbers import flop_rate, seconds, significant
 from esp.output.report_tables import row, table
 from esp.output.screen import printable
 from esp.prediction import first
+from esp.stated import has_shares
 
 
 def _instead(why: str) -> str:
@@ -50,6 +51,8 @@ def equation(formula: TimeFormula | str) -> str:
     ]
     if size != formula.given:
         said.insert(1, f"For {name} = {formula.given:,} it does not hold: it is shown for {size:,}.")
+    if has_shares(formula.prediction):
+        said.append(f"{DECIDED.capitalize()} {name} = {formula.given:,}.")
     texts = "".join(f"<p>{escape(each)}</p>" for each in said)
     return texts + table("Counts of the slowest processor", titles, rows, text=(0, 1, 4), hidden=(2,))
 

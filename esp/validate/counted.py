@@ -54,7 +54,7 @@ _DATA = frozenset(("bound", "branch", "call", "extrapolated", "mask", "unmodelle
 _CONDITIONS = "W203"
 """The warning that conditions in a loop differ: what they guard is charged for all iterations."""
 NEVER_COUNTED = frozenset(("guard",))
-"""Operations for which the text of a node program is no measure: its guards belong to emission."""
+"""Operations that are not compared: the emitted program has guards of its own."""
 
 
 def validate(job: Job) -> Validation:

@@ -64,12 +64,14 @@ def stretches_of(
     if found is None or not values or place_of(run) is not None or len(values) * run.procs > CELLS:
         return None
     try:
-        begins = np.arange(len(values)) if run.setting.force_unroll else _begins(run, found, loop.var, values)
+        begins = _begins(run, found, loop.var, values)
         if begins.size * WORTH > len(values) >= LONG and len(found.nest.indices) > 1:
             return None
         misses = spread_evenly(run, found.aau, found.whole)
     except (Unknown, TooLarge):
         return None
+    if run.setting.force_unroll:
+        begins = np.arange(len(values))
     begins = np.unique(np.append(begins, len(values) - 1))  # the last iteration by itself says when all ended
     lengths = np.diff(np.append(begins, len(values)))
     return Stretches(tuple(zip(begins.tolist(), lengths.tolist(), strict=True)), misses)

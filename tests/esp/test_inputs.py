@@ -218,7 +218,7 @@ def test_such_a_program_is_compiled_with_its_input(tmp_path, capsys):
 
 
 def test_a_default_before_read_gives_way_to_what_is_read(tmp_path):
-    """Not in what stands before the READ."""
+    """Before the READ, the default holds."""
     text = """program steps
   integer :: n, i
   real :: a(64)

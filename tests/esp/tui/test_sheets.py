@@ -111,8 +111,8 @@ def test_scaling_shows_this_size_on_other_processors_and_the_sizes_that_keep_the
     assert "On 64 no n up to 131,072 keeps the speed." in said
     at_16 = " ".join(line.text for line in detail.lines(steps.put_cursor(state, "scaling", 16), 80))
     assert "n = 512 on 16:" in at_16
-    refused = replace(state, scaled=replace(state.scaled, found=Failure(text="there is no speed to keep")))
-    assert "there is no speed to keep" in sheet(refused, 80).text
+    refused = replace(state, scaled=replace(state.scaled, found=Failure(text="the program has no flops")))
+    assert "the program has no flops" in sheet(refused, 80).text
     assert "looking for the sizes" in sheet(replace(state, scaled=replace(state.scaled, found=None)), 80).text
 
 
