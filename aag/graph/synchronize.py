@@ -133,7 +133,8 @@ def _compute(aau: g.AAU, state: _State) -> None:
                 state.partial = (aau.id, target.name if isinstance(target, Var | Element) else "")
         case g.IterSync(owned=owned) if owned is not None:
             state.writes(aau.id, owned.assigns)
-            for array in dict.fromkeys(need.reference.array for need in owned.needs):
+            needed = (need.reference.array for need in owned.needs)
+            for array in dict.fromkeys((*needed, *(each.name for each in owned.carried))):
                 own = _Moved(comm=aau.id, name=array, array=array, pattern="transfer", sources=frozenset((aau.id,)))
                 state.arrive(own, aau.id)  # from one owner to the next, inside the loop
         case g.Seq(assigns=assigns):

@@ -52,7 +52,7 @@ def parallel_groups(
         return Obstacle(f"the bounds of a loop depend on {min(deciding)}, which the nest assigns")
     obstacle = ""
     for groups in _candidates(lowering, leaves, names):
-        obstacle = shared_scalar(lowering, groups, names) or _shared_element(lowering, groups, names, promised, new)
+        obstacle = _shared_scalar(lowering, groups, names) or _shared_element(lowering, groups, names, promised, new)
         if not obstacle:
             return groups
     return Obstacle(obstacle)
@@ -209,14 +209,9 @@ def changed(leaves: Sequence[Leaf]) -> frozenset[str]:
 # --- scalars ----------------------------------------------------------------------------------------------------
 
 
-def shared_scalar(
-    lowering: Lowering, groups: Groups, names: frozenset[str], crossing: frozenset[str] = frozenset()
-) -> str:
+def _shared_scalar(lowering: Lowering, groups: Groups, names: frozenset[str]) -> str:
     """A scalar that the nest assigns and that is not private, in words: a processor may read what another one wrote.
-    Empty where there is none.
-
-    `crossing` are indices whose iterations run on several processors, besides those that a group's target says.
-    """
+    Empty where there is none."""
     leaves = [leaf for group in groups for leaf in group if not reduction(leaf, names)]
     assigned = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}
     deciding = frozenset().union(*map(places, leaves)) & assigned
@@ -224,7 +219,7 @@ def shared_scalar(
         return f"{min(deciding)}, which the nest assigns, decides which elements it uses"
     for group in groups:
         own = {leaf.assign.target.name for leaf in group if isinstance(leaf.assign.target, Var)}
-        spread = crossing | spread_names(lowering, group)
+        spread = spread_names(lowering, group)
         for at, leaf in enumerate(group):
             read = _read_names(leaf) & assigned
             shared = [name for name in sorted(read) if name not in own or not _has_private(group, at, name, spread)]

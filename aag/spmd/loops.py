@@ -13,28 +13,18 @@ from aag.ir.liveness import wanted_after
 from aag.ir.trips import runs
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in, walk_expressions, walk_statements
 from aag.spmd import claims
-from aag.spmd.dependence import Dependence
 from aag.spmd.expansion import expanded
-from aag.spmd.groups import (
-    Groups,
-    Obstacle,
-    changed,
-    home_of,
-    parallel_groups,
-    places,
-    same_owner,
-    shared_scalar,
-    spread_names,
-)
-from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, scattered, summed, update_of, writes_of
+from aag.spmd.groups import Groups, Obstacle, changed, home_of, parallel_groups, places, same_owner, spread_names
+from aag.spmd.leaves import Leaf, leaves_of, reduced_names, reduction, scattered, summed, update_of
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
-from aag.spmd.needs import Use, classify, uses_of
+from aag.spmd.needs import Use, uses_of
 from aag.spmd.nests import has_inner_loop, inner_loops, places_of
-from aag.spmd.nodes import Need, Nest, Node, OwnedLoop, Reference, assigns_of, walk
+from aag.spmd.nodes import Nest, Node, Reference, assigns_of, walk
 from aag.spmd.partials import Partial, combine
 from aag.spmd.reductions import reduce_into
 from aag.spmd.symbols import Unsupported
+from aag.spmd.turns import in_turn
 
 MORE = "the loop contains more than assignments"
 NOTHING_SHARED = "the loop writes no distributed data"
@@ -45,6 +35,8 @@ class NestOutcome(Struct, frozen=True):
 
     runs: Literal["", "parallel", "in turn"]
     why: str = ""
+    ordered: bool = False
+    """Whether iterations that several owners could run have to keep their order."""
 
 
 def lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
@@ -100,7 +92,12 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
         raise Unsupported(NOTHING_SHARED)
     if promised:
         raise Unsupported(groups.why)
-    return NestOutcome("in turn" if _lower_sequential(lowering, statement, leaves) else "", groups.why)
+    wanted = bool(_live(lowering, statement, leaves, frozenset()))
+    if in_turn(lowering, statement, leaves, wanted=wanted):
+        return NestOutcome("in turn", groups.why)
+    stored = [leaf for leaf in leaves if home_of(lowering, [leaf])]
+    one = all(leaf.loops == (statement,) for leaf in stored)
+    return NestOutcome("", groups.why, ordered=one and leaves[0].indices[0].name in spread_names(lowering, leaves))
 
 
 def _groups(
@@ -405,87 +402,3 @@ def _home(
         ):
             raise Unsupported("assignments to arrays that are mapped differently")
     return chosen
-
-
-# --- sequential -------------------------------------------------------------------------------------------------
-
-
-def _lower_sequential(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf]) -> bool:
-    """Owners run their iterations in order; a message goes at the iteration that crosses (Def 16). False where an
-    iteration has no one owner."""
-    loop = leaves[0].indices[0]
-    stored = [leaf for leaf in leaves if home_of(lowering, [leaf])]
-    if loop.name in spread_names(lowering, leaves) and all(leaf.loops == (statement,) for leaf in stored):
-        lowering.note(
-            "W205",
-            f"iterations of the loop over {statement.var} read what earlier ones wrote: "
-            "the owners run one after the other",
-            "if the iterations are independent, write !HPF$ INDEPENDENT before the loop",
-        )
-    first = home_of(lowering, leaves)
-    if first is None or not _has_turns(lowering, statement, leaves, first):
-        return False
-    target = first.assign.target
-    assert isinstance(target, Element)
-    home = Reference(array=target.name, subscripts=target.subscripts, indices=(loop,))
-    writes = [write for _, write in writes_of(leaves)]
-    varying = changed(leaves)
-    before: list[Use] = []
-    needs: list[Need] = []
-    for _, read in reads_of(leaves, lowering.symbols.is_array):
-        assert read.subscripts is not None
-        flows = (
-            Dependence(write, read, lowering.env, varying, lowering.reach.around)
-            for write in writes
-            if write.array == read.array
-        )
-        if any(each.exists() for each in flows):
-            reference = Reference(array=read.array, subscripts=read.subscripts, indices=(loop,))
-            need = Need(reference=reference, home=home)
-            if need not in needs and classify(need, lowering.layouts, lowering.env) is not None:
-                needs.append(need)
-        else:
-            before.append(Use(Element(read.array, read.subscripts), (loop,)))
-    lowering.communicate(before, home)
-    deciding = frozenset().union(*map(places, leaves)) - {loop.name}
-    lowering.emit(
-        OwnedLoop(
-            span=statement.span,
-            index=loop,
-            home=home,
-            assigns=tuple(leaf.assign for leaf in leaves),
-            needs=tuple(needs),
-            uses=frozenset(name for name in deciding if not lowering.symbols.is_array(name)),
-            defines=frozenset(leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)),
-        )
-    )
-    return True
-
-
-def _has_turns(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], first: Leaf) -> bool:
-    """Whether each iteration of a loop has one owner, who runs all of it, with scalars of its own."""
-    targets = [leaf.assign.target for leaf in leaves]
-    is_array = lowering.symbols.is_array
-    elements_written = [each for each in targets if isinstance(each, Element)]
-    home = first.assign.target
-    assert isinstance(home, Element)
-    return (
-        all(leaf.loops == (statement,) and leaf.mask is None for leaf in leaves)
-        and all(same_owner(lowering, first.indices, home, each) for each in elements_written)
-        and not shared_scalar(lowering, [list(leaves)], frozenset(), frozenset((first.indices[0].name,)))
-        and not _live(lowering, statement, leaves, frozenset())
-        and not any(has_inner_loop(leaf.assign.value) for leaf in leaves)
-        and not any(is_array(name) for leaf in leaves for name in places(leaf))
-        and not _has_replicas(lowering, leaves)
-    )
-
-
-def _has_replicas(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:
-    """Whether some array of a loop has several owners of an element: they do not take turns one at a time."""
-    names = {each.name for leaf in leaves for each in elements_in(leaf.assign.value, leaf.assign.target)}
-    layouts = [lowering.arrays[name] for name in names if lowering.is_distributed(name)]
-    return any(
-        axis.role == "replicated" and layout.grid.shape[at] > 1
-        for layout in layouts
-        for at, axis in enumerate(layout.axes)
-    )

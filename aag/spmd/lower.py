@@ -37,6 +37,7 @@ from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reductions import extract
 from aag.spmd.shared_loops import shared
 from aag.spmd.symbols import Mismatch, Unsupported, check_arguments
+from aag.spmd.turns import note_order
 from aag.spmd.unrolled import unrolled
 from aag.spmd.versions import with_versions
 
@@ -200,6 +201,8 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
             reason = other if why == MORE else why
             word = word_of(statement)
             lowering.note("W204", f"{word} has no effect; every processor runs the whole loop: {reason}")
+        elif other and outcome.ordered:
+            note_order(lowering, statement, "every processor runs the whole loop")
         not_at_home(lowering, statement, None)
         _do(lowering, statement, None)
     find_loop(lowering, statement, other if why in ("", MORE) else why, shared=not other, at=at)

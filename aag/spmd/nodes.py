@@ -293,17 +293,27 @@ class DoNode(Node, frozen=True, kw_only=True, eq=False):
         return Index(name=self.var, lower=self.lower, upper=self.upper, step=self.step)
 
 
+class Carried(Struct, frozen=True, kw_only=True):
+    """A scalar whose value goes from one iteration to the next, and how many bytes it has."""
+
+    name: str
+    bytes: int
+
+
 class OwnedLoop(Node, frozen=True, kw_only=True, eq=False):
     """A sequential DO whose iterations read what earlier ones wrote: owners run their iterations in order, a
     message goes at the iteration that crosses, and every processor tests the guard of every iteration (Def 16).
 
-    `body` are Assigns to elements of distributed arrays whose subscripts are affine in the loop index.
+    `assigns` are to scalars, and to elements of distributed arrays whose subscripts are affine in the loop index.
     """
 
     index: Index
     home: Reference
     assigns: tuple[Assign, ...]
     needs: tuple[Need, ...]
+    carried: tuple[Carried, ...] = ()
+    """Scalars that an iteration reads as the one before left them: the next owner gets them from the one before.
+    Before the loop all processors have them, and after it nobody reads them."""
 
 
 class WhileNode(Node, frozen=True, kw_only=True, eq=False):

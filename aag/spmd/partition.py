@@ -162,7 +162,7 @@ def shape_classes(layouts: Layouts) -> ShapeClasses:
 
 
 def segments(owned: OwnedLoop, layouts: Layouts, env: Environment) -> Segments:
-    """The runs of an owned loop in order, with the elements that cross between owners (Def 16)."""
+    """The runs of an owned loop in order, with the elements and scalars that cross between owners (Def 16)."""
     vectors = enumerate_indices((owned.index,), env)
     iterations = len(vectors[owned.index.name])
     layout = layouts.arrays[owned.home.array]
@@ -182,10 +182,14 @@ def segments(owned: OwnedLoop, layouts: Layouts, env: Environment) -> Segments:
         write = [target.subscripts for target in stored if target.name == name]
         codes = [_codes(each, layouts.arrays[name], env, vectors, iterations) for each in (*read, *write)]
         arrives[rows] = _fresh(np.stack(codes[: len(read)]), arrives[rows], owner, codes[len(read) :])
-    crossing = arrives.any(axis=0)
+    before = np.concatenate([owner[:1], owner[:-1]])
+    source = np.vstack([source, *(before for _ in owned.carried)])
+    arrives = np.vstack([arrives, *(before != owner for _ in owned.carried)])
+    crossing = np.logical_or.reduce(arrives)
     start = np.flatnonzero(np.concatenate([[True], (owner[1:] != owner[:-1]) | crossing[1:]]))
     count = np.diff(np.append(start, iterations))
-    bytes_of = np.array([layouts.arrays[need.reference.array].element_bytes for need in owned.needs], dtype=np.int64)
+    needed = (layouts.arrays[need.reference.array].element_bytes for need in owned.needs)
+    bytes_of = np.array([*needed, *(each.bytes for each in owned.carried)], dtype=np.int64)
     messages = tuple(
         _arrivals(source[arrives[:, at], at], int(owner[at]), bytes_of[arrives[:, at]]) if crossing[at] else None
         for at in start

@@ -194,6 +194,9 @@ def _owned(loop: n.OwnedLoop, depth: int) -> Iterator[NodeLine]:
     crossing = list(dict.fromkeys(_reference(need.reference) for need in loop.needs))
     if crossing:
         yield NodeLine(0, depth + 2, f"receive {', '.join(crossing)} where the owner before has it")
+    if loop.carried:
+        names = ", ".join(each.name for each in loop.carried)
+        yield NodeLine(0, depth + 2, f"receive {names} from the owner before where that is another one")
     yield from (NodeLine(0, depth + 2, _assign(each)) for each in loop.assigns)
     yield NodeLine(0, depth + 1, "end if")
     yield NodeLine(0, depth, "end do")

@@ -47,10 +47,12 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
     match aau:
         case g.IterD(nest=n.Nest() as nest):
             return _nest(nest, layouts)
-        case g.IterSync(owned=n.OwnedLoop(home=home, index=index)):
+        case g.IterSync(owned=n.OwnedLoop(home=home, index=index, carried=carried)):
+            names = ", ".join(as_written(each.name) for each in carried)
+            passed = f"; each owner sends {names} to the next" if carried else ""
             return (
                 f"iterations of {as_written(index.name)} depend on earlier ones: the owners of {shown(home)} run "
-                "theirs in order; every processor tests each guard"
+                f"theirs in order; every processor tests each guard{passed}"
             )
         case g.IterD() | g.IterSync() | g.IterND():
             return "every processor runs the loop; each statement of its body has its own owners"

@@ -17,7 +17,7 @@ def owned_loop(context: Context, node: OwnedLoop) -> Iterator[str]:
     home = context.names.subscripts(node.home.subscripts)
     context.declare(f"integer :: {turn}")
     yield comment("owners run their iterations in order")
-    if not node.needs:
+    if not (node.needs or node.carried):
         yield context.do(node.index, line)
         yield f"  {turn} = esp_owner({context.map_of(layout.array)}, {home})"
     else:
@@ -41,12 +41,13 @@ def _step(context: Context) -> str:
 
 
 def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Iterator[str]:
-    line, count = node.span.line, len(node.needs)
+    line, count = node.span.line, len(node.needs) + len(node.carried)
     arrives, source, at = (context.helper(each) for each in ("arrives", "source", "at"))
     box, sender, lengths = (context.numbered(each) for each in ("box", "sender", "lengths"))
     step = _step(context)
-    kinds = [context.kind(need.reference.array, line) for need in node.needs]
-    bytes_of = [context.type_of(need.reference.array).bytes for need in node.needs]
+    moved = [*(need.reference.array for need in node.needs), *(each.name for each in node.carried)]
+    kinds = [context.kind(name, line) for name in moved]
+    bytes_of = [context.type_of(name).bytes for name in moved]
     context.declare(f"logical :: {arrives}({count})")
     context.declare(f"integer :: {source}({count}), {at}, {sender}")
     context.declare(f"integer :: {step}")
@@ -58,19 +59,22 @@ def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Itera
         yield f"call esp_turns_begin({_turns(context, array, line)}, {context.map_of(array)})"
     yield f"call esp_line({line})"
     yield f"{step} = 0"
+    before = ""
+    if node.carried:
+        before = context.helping(context.names.fresh("before$own", "before"))
+        context.declare(f"integer :: {before}")
+        yield f"{before} = -1"
     yield context.do(node.index, line)
     yield f"  {step} = {step} + 1"
     yield f"  {whose}"
     puts, gets = [], []
-    for number, (need, kind) in enumerate(zip(node.needs, kinds, strict=True), start=1):
-        array = need.reference.array
-        where = f"{context.map_of(array)}, {context.names.subscripts(need.reference.subscripts)}"
-        yield f"  {source}({number}) = esp_owner({where})"
-        yield f"  {arrives}({number}) = esp_arrives({_turns(context, array, line)}, {where}, {turn}, {step})"
-        element = context.spell(Element(array, need.reference.subscripts), line)
+    crossing = (*_needed(context, node, turn), *_carried(context, node, turn, before))
+    for number, (kind, (data, sender_of, moves)) in enumerate(zip(kinds, crossing, strict=True), start=1):
+        yield f"  {source}({number}) = {sender_of}"
+        yield f"  {arrives}({number}) = {moves}"
         guard = f"if ({arrives}({number}) .and. {source}({number}) == {sender})"
-        puts.append(f"{guard} call esp_put_{kind}({box}, {at}, {element})")
-        gets.append(f"{guard} call esp_get_{kind}({box}, {at}, {element})")
+        puts.append(f"{guard} call esp_put_{kind}({box}, {at}, {data})")
+        gets.append(f"{guard} call esp_get_{kind}({box}, {at}, {data})")
     yield f"  if (any({arrives}) .and. (esp_me == {turn} .or. any({arrives} .and. {source} == esp_me))) then"
     yield f"    do {sender} = 0, esp_procs - 1"
     yield f"      if (.not. any({arrives} .and. {source} == {sender})) cycle"
@@ -85,6 +89,24 @@ def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Itera
     yield "      end if"
     yield "    end do"
     yield "  end if"
+    if node.carried:
+        yield f"  {before} = {turn}"
+
+
+def _needed(context: Context, node: OwnedLoop, turn: str) -> Iterator[tuple[str, str, str]]:
+    """The elements that an iteration may read from elsewhere: each with who has it, and whether it must be sent."""
+    line = node.span.line
+    for need in node.needs:
+        array, subscripts = need.reference.array, need.reference.subscripts
+        where = f"{context.map_of(array)}, {context.names.subscripts(subscripts)}"
+        moves = f"esp_arrives({_turns(context, array, line)}, {where}, {turn}, {_step(context)})"
+        yield context.spell(Element(array, subscripts), line), f"esp_owner({where})", moves
+
+
+def _carried(context: Context, node: OwnedLoop, turn: str, before: str) -> Iterator[tuple[str, str, str]]:
+    """The scalars that the owner of the iteration before has, in the same form."""
+    for each in node.carried:
+        yield context.names.of(each.name), before, f"{before} >= 0 .and. {before} /= {turn}"
 
 
 def _written(context: Context, node: OwnedLoop) -> Iterator[str]:

@@ -493,7 +493,7 @@ class Machine:
         assert int(runs.count.sum()) == count
         starts = np.cumsum(runs.count) - runs.count
         arrivals = dict(zip(starts, zip(runs.owner, runs.messages, strict=True), strict=True))
-        owner = -1
+        owner, before = -1, -1
         arrays = [need.reference.array for need in loop.needs]
         taken = {name: np.full(self.copies[name].owned.shape, -1) for name in arrays}
         for at in range(count):
@@ -514,6 +514,10 @@ class Machine:
                 copies.deliver(source, rank[missing], code[missing], needed=False)
                 for a, b in zip(source, rank[missing], strict=True):
                     received[int(a), int(b)] += self.layouts.arrays[reference.name].element_bytes
+            for each in loop.carried if before not in (-1, owner) else ():
+                self.scalars[each.name][owner] = self.scalars[each.name][before]
+                received[before, owner] += self.program.types[each.name].bytes
+            before = owner
             found = Counter()
             if message is not None:
                 for a, b, amount in zip(message.source, message.destination, message.elements, strict=True):

@@ -415,7 +415,7 @@ class Writer(
 
     def do(self):
         """DO loops without INDEPENDENT: parallel, owned or plain, as their dependences say."""
-        form = self.pick("nest", "nest", "time", "imperfect", "private", "sum", "extreme", "condition")
+        form = self.pick("nest", "nest", "time", "imperfect", "private", "carried", "sum", "extreme", "condition")
         loops, rows = self.loops(2 if form == "imperfect" else self.pick(1, 1, 2))
         if not rows:
             return self.scalar()
@@ -430,6 +430,10 @@ class Writer(
             case "private":
                 inside = [f"t = {self.expression(rows)}", *self.store(loops, rows, "0.5d0 * t + ")]
                 return [*head, *inside, *tail]
+            case "carried":
+                lines = [f"t = 0.5d0 * t + {self.expression(rows)}"], self.store(loops, rows, "0.5d0 * t + ")
+                inside = [line for some in self.random.sample(lines, 2) for line in some]
+                return [f"t = {self.expression([], 1)}", *head, *inside, *tail, "t = 0.5d0"]
             case "sum":
                 return ["s = s / 4", *head, f"s = s + {self.reference(rows)} / {4 * len(rows)}", *tail]
             case "extreme":

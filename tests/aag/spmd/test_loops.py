@@ -4,6 +4,7 @@ import pytest
 
 from aag.pipeline import Options, Overrides, lower, read_program
 from aag.spmd import nodes
+from aag.spmd.partition import segments
 from tests.aag.spmd.runs import run_text
 
 HEAD = """program p
@@ -44,6 +45,27 @@ BODIES = {
     end if
     a(i) = t * t
   end do""",
+    "carried scalars": """
+  t = 1
+  s = 0
+  do i = 1, n
+    t = 0.5d0*t + b(i)
+    a(i) = t - s
+    s = c(i)
+  end do
+  t = 0
+  s = 0""",
+    "carried scalar of a solver": """
+  do j = 1, m
+    t = 4
+    d(1,j) = e(1,j) / t
+    do i = 2, n
+      e(i,j) = 1 / t
+      t = 4 - e(i,j)
+      d(i,j) = (d(i,j) - d(i-1,j)) / t
+    end do
+  end do
+  t = 0""",
     "sum of some, with CYCLE": """
 !HPF$ INDEPENDENT, NEW(t, j)
   do i = 1, n
@@ -313,6 +335,21 @@ def test_parallel_loops_become_nests(name):
     program = lower(read_program(text_of(name), "loop.hpf"), Overrides(procs=4), 4, Options())
     assert not [each for each in program.body if isinstance(each, nodes.DoNode | nodes.OwnedLoop)]
     assert [each for each in program.body if isinstance(each, nodes.Nest)]
+
+
+@pytest.mark.parametrize(("one", "crossings"), [("BLOCK", 3), ("CYCLIC", 12)])
+def test_carried_scalars_go_from_owner_to_owner(one, crossings):
+    program = lower(read_program(text_of("carried scalars", one), "loop.hpf"), Overrides(procs=4), 4, Options())
+    (loop,) = (each for each in program.body if isinstance(each, nodes.OwnedLoop))
+    assert [(each.name, each.bytes) for each in loop.carried] == [("s", 8), ("t", 8)]
+    sent = [each for each in segments(loop, program.layouts, program.layouts.environment).messages if each is not None]
+    assert [int(each.elements.sum()) for each in sent] == [16] * crossings
+
+
+def test_scalars_that_are_read_after_the_loop_stay_with_all():
+    text = text_of("carried scalars").replace("  t = 0\n", "  print *, t\n")
+    program = lower(read_program(text, "loop.hpf"), Overrides(procs=4), 4, Options())
+    assert not [each for each in program.body if isinstance(each, nodes.OwnedLoop)]
 
 
 def test_a_recurrence_across_processors_is_owned_or_walked():

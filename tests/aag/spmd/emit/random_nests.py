@@ -162,6 +162,7 @@ class Writer:
             leave=k.get("leave", 1) if taken else 0,
             show=k.get("show", 1) if self.prints < 3 else 0,
             nest=(12 if depth < 2 else 4) if deeper else 0,
+            chain=k.get("chain", 1) if deeper else 0,
             bound=k.get("bound", 1) if taken else 0,
         ):
             case "array":
@@ -201,7 +202,35 @@ class Writer:
                 return [self.forall(rows, taken)]
             case "nest":
                 return [self.loop(rows, taken, depth, labels)]
+            case "chain":
+                return self.chain(rows, taken)
         raise AssertionError
+
+    def chain(self, rows, taken):
+        """A loop whose scalars go from one iteration to the next; mostly nobody reads them after it."""
+        index = next(each for each in INDICES if each not in taken)
+        array = self.pick(*self.arrays)
+        low, high = self.extent(rows, taken, *array.bounds[self.pick(*range(len(array.bounds)))])
+        step = self.pick(None, None, None, -1, 2)
+        if step == -1:
+            low, high = high, low
+        inside = stepped(rows, index, low, high, step)
+        if len(inside) > MOST_ROWS:
+            inside, low, high, step = self.short(rows, index, array.bounds[-1][0])
+        names = self.random.sample(("x", "y"), self.pick(1, 1, 2))
+        target = self.reference(inside, injective=(index,))
+        body = []
+        for name in names:
+            used = self.pick(t.var(name), ("*", t.num(3), t.var(self.pick(*names))))
+            other = self.pick(target, self.reference(inside), t.var(index))
+            body.append(t.Assign(t.var(name), t.call("mod", ("+", other, used))))
+        for _ in range(self.pick(1, 1, 2)):
+            used = ("+", self.term(inside, (*taken, index)), t.var(self.pick(*names)))
+            body.append(t.Assign(target, t.call("mod", used)))
+        self.random.shuffle(body)
+        before = [t.Assign(t.var(name), self.value(rows, taken)) for name in names if self.chance(60)]
+        after = [t.Assign(t.var(name), t.num(self.pick(0, 1, 7))) for name in names if self.chance(85)]
+        return [*before, t.Do(index, low, high, None if step is None else t.num(step), tuple(body), ""), *after]
 
     def forall(self, rows, taken):
         """A FORALL, sections or a WHERE, which stores no element twice."""
@@ -326,7 +355,7 @@ def whole(writer, body, real):
     return t.Program("nest", real, tuple(writer.arrays), mapped(writer), tuple(body), body_end=tuple(shown))
 
 
-NOTHING = dict.fromkeys("scalar private reduction vector branch leave show bound forall total".split(), 0)
+NOTHING = dict.fromkeys("scalar private reduction vector branch leave show bound forall total chain".split(), 0)
 KINDS = {
     "all": {},
     "affine": {**NOTHING, "arrays": (1, 1, 2)},
@@ -336,6 +365,7 @@ KINDS = {
     "sections": {**NOTHING, "forall": 12, "total": 2, "private": 2, "reduction": 2, "arrays": (1, 2)},
     "totals": {**NOTHING, "total": 8, "arrays": (1, 1, 2)},
     "foralls": {**NOTHING, "forall": 40, "total": 2, "arrays": (1,)},
+    "chains": {**NOTHING, "chain": 20, "private": 1, "arrays": (1, 2)},
     "leaving": {**NOTHING, "private": 2, "reduction": 3, "branch": 3, "leave": 5, "show": 2},
 }
 """How often some statements are drawn."""

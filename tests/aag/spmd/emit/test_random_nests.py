@@ -20,6 +20,7 @@ from tests.aag.spmd.emit.shrink import shrink
 
 ALL_KINDS = (*KINDS, "kernels", "tight")
 PROCS = (1, 2, 3, 4, 6, 8)
+MORE_PROCS = [pytest.param(procs, marks=pytest.mark.truth) for procs in (2, 4, 6, 8)]
 SWITCHES = ("hoist", "coalesce", "aggregate", "redundant", "interchange", "inline", "fuse", "invariant")
 
 
@@ -56,6 +57,12 @@ def check(native, procs, seeds, **limits):
 @pytest.mark.parametrize("procs", [3, pytest.param(4, marks=pytest.mark.truth)])
 def test_nests(procs, native):
     check(native, procs, range(8 * (procs - 3), 8 * (procs - 2)))
+
+
+@pytest.mark.parametrize("procs", [pytest.param(3, marks=pytest.mark.sampled), *MORE_PROCS])
+def test_carried_scalars(procs, native):
+    at, count = ALL_KINDS.index("chains"), 8 if procs == 3 else 40
+    check(native, procs, range(at, at + count * len(ALL_KINDS), len(ALL_KINDS)))
 
 
 BATCHES, EACH = 50, 40
