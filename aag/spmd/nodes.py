@@ -293,7 +293,7 @@ class DoNode(Node, frozen=True, kw_only=True, eq=False):
         return Index(name=self.var, lower=self.lower, upper=self.upper, step=self.step)
 
 
-class Carried(Struct, frozen=True, kw_only=True):
+class CarriedScalar(Struct, frozen=True, kw_only=True):
     """A scalar whose value goes from one iteration to the next, and how many bytes it has."""
 
     name: str
@@ -311,7 +311,7 @@ class OwnedLoop(Node, frozen=True, kw_only=True, eq=False):
     home: Reference
     assigns: tuple[Assign, ...]
     needs: tuple[Need, ...]
-    carried: tuple[Carried, ...] = ()
+    carried: tuple[CarriedScalar, ...] = ()
     """Scalars that an iteration reads as the one before left them: the next owner gets them from the one before.
     Before the loop all processors have them, and after it nobody reads them."""
 

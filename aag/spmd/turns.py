@@ -11,7 +11,7 @@ from aag.spmd.leaves import Leaf, reads_of, writes_of
 from aag.spmd.lowering import Lowering
 from aag.spmd.needs import Use, classify
 from aag.spmd.nests import has_inner_loop
-from aag.spmd.nodes import Carried, Need, OwnedLoop, Reference
+from aag.spmd.nodes import CarriedScalar, Need, OwnedLoop, Reference
 
 
 def in_turn(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], *, wanted: bool) -> bool:
@@ -40,7 +40,7 @@ def in_turn(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], *, wan
             home=home,
             assigns=tuple(leaf.assign for leaf in leaves),
             needs=tuple(needs),
-            carried=tuple(Carried(name=name, bytes=lowering.symbols.type_of(Var(name)).bytes) for name in passed),
+            carried=tuple(CarriedScalar(name=name, bytes=lowering.symbols.type_of(Var(name)).bytes) for name in passed),
             uses=frozenset(name for name in deciding if not lowering.symbols.is_array(name)),
             defines=frozenset(leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)),
         )
