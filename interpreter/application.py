@@ -33,6 +33,7 @@ from aag.spmd.likeness import Likeness, likeness_of_nest, likeness_of_operation
 from aag.spmd.local_parts import AccessParts
 from aag.spmd.nodes import Combine, Exchange, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
+from aag.spmd.planes import only_chooses_plane
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
 from aag.spmd.stream import Stream, stream_of
@@ -236,6 +237,10 @@ class Application(Struct, frozen=True, dict=True):
     def may_move(self, exchange: Exchange, env: Environment, along: Along) -> Bools:
         """For each value of a loop variable, whether an exchange may move anything."""
         return may_move(exchange, self.program.layouts, along.without(env), along)
+
+    def only_chooses_plane(self, node: Nest | OwnedLoop | Operation, name: str, values: range) -> bool:
+        """Whether the answers about a node are the same for all these values of a scalar, but for accesses."""
+        return only_chooses_plane(node, name, (values[0], values[-1]), self.program.layouts)
 
     def combine_call(self, combine: Combine, env: Environment) -> CollectiveCall | None:
         """The global half of a reduction."""

@@ -36,6 +36,8 @@ DOUBT = 0.25
 throw out of it may come round again after any number of them."""
 LEAD = (128, 64, 32, 16, 8, 4, 2, 1)
 """How far before the last block iterations are replayed for the sake of what is left in the cache after the loop."""
+SETTLED = 0.01
+"""Relative difference of what two halves miss up to which later iterations miss as much as the second of them."""
 WORTH = 3
 """With fewer iterations than so many for each that is counted, all of them are counted."""
 
@@ -89,6 +91,11 @@ class MissRecorder(Struct):
     period: int = 1
     """Elements in a line."""
 
+    @property
+    def total(self) -> float:
+        """Everything that was counted."""
+        return float(sum(each.figures.sum() for each in self.counted))
+
 
 class Differing(Struct, Generic[State], frozen=True, eq=False):
     """The iterations in which misses were counted, and what is cached after the loop."""
@@ -99,6 +106,11 @@ class Differing(Struct, Generic[State], frozen=True, eq=False):
     after: State
     listed: int = 0
     """References that were looked at one by one for it."""
+
+    @property
+    def counted_in(self) -> int:
+        """Iterations in which misses were counted."""
+        return len(self.iterations)
 
     def nbytes(self) -> int:
         """Memory it holds, about."""
@@ -116,6 +128,30 @@ class Differing(Struct, Generic[State], frozen=True, eq=False):
             return None
         way = (number - some[high - 1]) / (some[high] - some[high - 1])
         return Counted(key, trips, _between(earlier, later, reached, way) * trips[:, None])
+
+
+class Even(Struct, Generic[State], frozen=True, eq=False):
+    """What the iterations of a loop miss each, nest by nest, where nothing else differs between them."""
+
+    keys: tuple[object, ...]
+    shares: tuple[Array, ...]
+    """(C, K) for each run of the body of a nest."""
+    after: State
+    """What is cached after the loop."""
+    counted_in: int
+    """Iterations in which misses were counted."""
+    listed: int = 0
+    """References that were looked at one by one for it."""
+
+    def nbytes(self) -> int:
+        """Memory it holds, about."""
+        return sum(3 * each.nbytes + 500 for each in self.shares)
+
+    def counted(self, _number: int, reached: int, key: tuple[object, ...], trips: Array) -> Counted | None:
+        """Return what the nest counts that is reached in an iteration after some others; None: that is not known."""
+        if self.keys[reached : reached + 1] != (key,):
+            return None
+        return Counted(key, trips, self.shares[reached] * trips[:, None])
 
 
 def _between(earlier: Iteration, later: Iteration, at: int, way: float) -> Array:
@@ -222,6 +258,42 @@ def sampled(
             heappush(segments, _Segment(-np.inf if unlike else -size, first, last, half * error))
     alike = tuple(sorted(each for each in known if each and each % period == place) for place in range(period))
     return Differing(known, alike, after[trips - 1])
+
+
+def settled(
+    trips: int, before: State, replay: Callable[[int, State], tuple[MissRecorder, State]]
+) -> Even[State] | None:
+    """Count the misses of a loop whose iterations differ in nothing else, in the first 2, 4, 8, ... of them until the
+    later half misses as much as the earlier one (`SETTLED`), each more than the cache holds: the later half stands for
+    all that follow. Where planes begin in the cache repeats itself after a power of two. None: they are too many. Args
+    and results are as for `sampled`.
+    """
+    state, earlier, filled = before, np.inf, 0
+    every: list[MissRecorder] = []
+    while True:
+        some = max(1, len(every))
+        if 2 * (len(every) + some) > trips:
+            return None
+        for number in range(len(every), len(every) + some):
+            recorder, state = replay(number, state)
+            every.append(recorder)
+        later = every[-some:]
+        mean, brought = sum(each.total for each in later) / some, np.cumsum([each.brought for each in later])
+        if brought[-1] >= 1.0 and abs(mean - earlier) <= SETTLED * mean:
+            filled = 1 + int(np.argmax(brought >= 1.0))
+            break
+        earlier = mean if brought[-1] >= 1.0 else np.inf
+    for number in range(trips - filled, trips):
+        _, state = replay(number, state)
+    keys = tuple(each.key for each in every[0].counted)
+    if any(tuple(each.key for each in one.counted) != keys for one in every):
+        return None
+    weights = np.ones(len(every))
+    weights[-some:] += (trips - len(every)) / some
+    shares = tuple(
+        np.average([one.counted[at].share for one in every], axis=0, weights=weights) for at in range(len(keys))
+    )
+    return Even(keys, shares, state, len(every) + filled)
 
 
 def _middle(low: int, high: int, salt: int) -> int:

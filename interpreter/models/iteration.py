@@ -36,12 +36,13 @@ from interpreter.models.compute import (
     nest_cost,
     priced,
 )
-from interpreter.models.differing import LONG, Differing, MissRecorder, Place, sampled
+from interpreter.models.differing import LONG, Differing, Even, MissRecorder, Place, sampled, settled
 from interpreter.models.listing import listing
 from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
 from interpreter.models.owners import Owners, samples
 from interpreter.models.period import Watched, afford, is_refused, repeat
+from interpreter.models.planes import has_misses, planes_of
 from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.models.stretches import stretches_of, walk_stretches
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
@@ -151,8 +152,15 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         if shares is not None:
             names = ()
         elif (stretches := stretches_of(run, aau, loop, body, values)) is None:
-            afford(run, aau, count, count)
-            differing = _differing(run, aau, loop, body, values)
+            names = planes_of(run, aau, loop.var, body, values)
+            if names is None:
+                afford(run, aau, count, count)
+            differing = _differing(run, aau, loop, body, values, names)
+            if names is not None and has_misses(run, body) and not isinstance(differing, Even):
+                names = None
+                afford(run, aau, count, count)
+            if names is not None:
+                run.application.expect(loop.var, ())
     place = None if differing is None else Place(differing)
 
     def one(number: int) -> str:
@@ -285,10 +293,15 @@ def _shares(run: Run, aau: IterD | IterSync, var: str, body: tuple[AAU, ...], va
     return count_shares(run, body, var, values)
 
 
-def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range) -> Differing[CacheState] | None:
-    """Some iterations in which misses are counted for all; None: they are counted in each."""
+def _differing(
+    run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range, planes: tuple[str, ...] | None
+) -> Differing[CacheState] | Even[CacheState] | None:
+    """Some iterations in which misses are counted for all; None: they are counted in each. `planes`: the scalars that
+    decide what the iterations do, if these differ in nothing but the planes of arrays that they use."""
     costs, setting = run.machine.memory, run.setting
-    if costs is None or not setting.memory or setting.force_unroll or len(values) < LONG or place_of(run):
+    if costs is None or not setting.memory or setting.force_unroll or place_of(run):
+        return None
+    if len(values) < LONG and planes is None:
         return None
     if not _is_countable(body) or _carries_over(loop.var, body):
         return None
@@ -315,19 +328,21 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
             aside.visit(aside, body)
         return recorder, state_of(aside)
 
-    if not isinstance(found, Differing):
+    if not isinstance(found, Differing | Even):
         left = allowance.left
-        found = sampled(len(values), state, replay, lambda: allowance.left < 0)
+        found = None if planes is None else settled(len(values), state, replay)
+        if found is None and len(values) >= LONG:
+            found = sampled(len(values), state, replay, lambda: allowance.left < 0)
         if found is None:
             return None
         found = replace(found, listed=left - allowance.left)
         run.application.answers.keep(key, found, found.nbytes())
     else:
         allowance.spend(found.listed)
+    how = "and interpolated" if isinstance(found, Differing) else "whose mean stands for all"
     run.books.assume(
         "cache",
-        f"cache misses of {aau.label} are counted in {len(found.iterations)} of {len(values):,} iterations "
-        "and interpolated",
+        f"cache misses of {aau.label} are counted in {found.counted_in} of {len(values):,} iterations {how}",
         aau.span,
     )
     return found

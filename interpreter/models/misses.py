@@ -313,7 +313,8 @@ def _record(run: Run, recorder: MissRecorder, nest: Nest, found: _Found, counted
     recorder.period = max(recorder.period, costs.line_bytes // min(sizes, default=WORD))
     recorder.counted.append(counted)
     if found.misses is not None:
-        brought = float((found.misses.read + found.misses.write).mean())
+        missed = found.misses.read + found.misses.write if costs.write_allocate else found.misses.read
+        brought = float(missed.mean())
         recorder.brought += brought * costs.line_bytes / costs.cache_bytes
 
 

@@ -283,6 +283,9 @@ class Hand:
     def segments(self, owned, env):
         return self.given[id(owned)][1]
 
+    def only_chooses_plane(self, node, name, values):
+        return False
+
     def accesses(self, nest, env):
         return ()
 
