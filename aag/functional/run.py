@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from aag.functional import support, whole
 from aag.functional.slicing import slice_of
-from aag.functional.tables import Found, LoopTrips, NotComputable, OverBudget, RunLimits, Table, WantedValues
+from aag.functional.tables import (
+    BUDGET_USED,
+    Found,
+    LoopTrips,
+    NotComputable,
+    OverBudget,
+    RunLimits,
+    Table,
+    WantedValues,
+)
 from aag.functional.writing import Written, written
 from aag.ir.evaluate import Value
 from aag.ir.units import Unit
@@ -86,10 +95,10 @@ def computed(
     found: list[Found] = []
     for group in wanted.groups():
         first = _attempt(unit, group, values, meter)
-        parts = group.parts()
-        found += (
-            [first] if not first.missing or len(parts) == 1 else [_attempt(unit, each, values, meter) for each in parts]
-        )
+        spent = any(BUDGET_USED in why for why in first.missing.values())
+        parts = [] if spent and group.branches else group.parts()  # each of many conditions would use it up again
+        again = bool(first.missing) and len(parts) > 1
+        found += [_attempt(unit, each, values, meter) for each in parts] if again else [first]
     return Found(
         scalars={name: value for each in found for name, value in each.scalars.items()},
         trips={line: count for each in found for line, count in each.trips.items()},

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aag.functional import run
 from aag.functional.run import computed
 from aag.functional.tables import LoopTrips, RunLimits, WantedValues
 from aag.ir import statements as s
@@ -205,3 +206,14 @@ def test_a_scalar_of_the_iteration_has_its_last_value_behind_the_loop():
         "end do",
     )
     assert found(text, "k").scalars == {"k": 40}
+
+
+def test_conditions_that_use_up_the_budget_together_are_not_tried_one_by_one(monkeypatch):
+    ifs = [f"if (x > {at}) x = x + 1" for at in range(40)]
+    text = program("real :: x", "integer :: k", "x = 0", "do k = 1, 1000", *ifs, "end do", "print *, x")
+    lines = range(6, 46)
+    tried = []
+    monkeypatch.setattr(run, "written", lambda *given, as_is=run.written: tried.append(0) or as_is(*given))
+    assert set(found(text, branches=lines, limits=RunLimits(operations=10_000)).missing) == {f"if_{at}" for at in lines}
+    assert len(tried) == 1
+    assert not found(text, branches=lines).missing
