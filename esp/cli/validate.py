@@ -63,7 +63,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--tolerance",
         metavar="PERCENT",
         type=percent,
-        help="cachegrind: largest accepted error of a nest's misses (default: 10)",
+        help="mpi: largest accepted difference of a real number in the answer (default: 1e-10, or 1e-3 in single "
+        "precision); cachegrind: largest accepted error of a nest's misses (default: 10)",
     )
     group.add_argument(
         "--timeout",
@@ -126,11 +127,11 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError(
             "collectives of MPI's own need MPI.", where="--native-collectives", hint="Leave out --against."
         )
-    if options.tolerance is not None and options.against != "cachegrind":
+    if options.tolerance is not None and options.against not in ("mpi", "cachegrind"):
         raise UsageError(
-            "only cache misses have a tolerance.",
+            "only cache misses and answers of MPI programs have a tolerance.",
             where="--tolerance",
-            hint="Add --against cachegrind, or leave it out.",
+            hint="Leave out --against, or take cachegrind.",
         )
     for where, given in (("--truth", options.truth), ("--noise", options.noise), ("--seed", options.seed)):
         if given is not None and options.against != "counts":
@@ -141,7 +142,6 @@ def execute(options: argparse.Namespace) -> int:
                 f"{folder} is not a folder.", where=where, hint="Name another; it is made if it is missing."
             )
     without_trace(options.native_collectives, options.trace)
-    from msgspec.structs import replace
 
     from aag.running import scratch
     from esp import api
@@ -167,9 +167,8 @@ def execute(options: argparse.Namespace) -> int:
             truth=None if options.truth is None else api.load_machine(options.truth),
             noise=options.noise or 0.0,
             seed=options.seed or 0,
+            tolerance=options.tolerance,
         )
-        if options.tolerance is not None:
-            job = replace(job, tolerance=options.tolerance)
         stages = api.lower_source(source, job.system, job.request(min(job.procs, key=lambda each: each or 0)))
         console.warn(stages.warnings, source.program.lines)
         if stages.source.program.given:

@@ -10,15 +10,21 @@ TOLERANCE = 1e-12
 SINGLE = 1e-5
 
 
-def difference(expected: str, found: str, unsteady: frozenset[int] = frozenset()) -> str:
-    """How two outputs differ: integers, logicals and words exactly, reals by `TOLERANCE`; empty where they agree.
-    The items of `unsteady` (counted from 0) may be anything."""
+ROUNDING = 1e-7
+"""Relative difference of reals up to which sums in another order may explain it."""
+
+
+def difference(
+    expected: str, found: str, unsteady: frozenset[int] = frozenset(), *, allowed: float | None = None
+) -> str:
+    """How two outputs differ: integers, logicals and words exactly, reals by `TOLERANCE`, or the relative difference
+    that is `allowed`; empty where they agree. The items of `unsteady` (counted from 0) may be anything."""
     left, right = _items(expected), _items(found)
     if len(left) != len(right):
         return f"{plural(len(right), 'item')} instead of {len(left)}"
     for at, (one, other) in enumerate(zip(left, right, strict=True)):
-        if at not in unsteady and one != other and not _close(one, other):
-            return f"{other} instead of {one}{_place(left, at)}{_how_far(one, other)}"
+        if at not in unsteady and one != other and not _close(one, other, allowed):
+            return f"{other} instead of {one}{_place(left, at)}{_how_far(one, other, allowed)}"
     return ""
 
 
@@ -42,7 +48,7 @@ def _place(items: list[str], at: int) -> str:
     return f" behind {words[-1]!r}" if words else ""
 
 
-def _how_far(one: str, other: str) -> str:
+def _how_far(one: str, other: str, allowed: float | None) -> str:
     first, second = _number(one), _number(other)
     if first is None or second is None or ("." not in one and "." not in other):
         return ""
@@ -51,19 +57,22 @@ def _how_far(one: str, other: str) -> str:
     if first == second:
         return ""
     apart = abs(first - second) / max(abs(first), abs(second))
-    return f" ({apart:.1g} of the value apart, {_tolerance(one):g} is allowed)"
+    more = "; sums in another order are rounded differently, and --tolerance allows more" if apart < ROUNDING else ""
+    return f" ({apart:.1g} of the value apart, {_tolerance(one, allowed):g} is allowed{more})"
 
 
-def _close(one: str, other: str) -> bool:
+def _close(one: str, other: str, allowed: float | None) -> bool:
     if "." not in one or "." not in other:
         return False
     first, second = _number(one), _number(other)
     if first is None or second is None:
         return False
-    return abs(first - second) <= _tolerance(one) * max(abs(first), abs(second))
+    return abs(first - second) <= _tolerance(one, allowed) * max(abs(first), abs(second))
 
 
-def _tolerance(text: str) -> float:
+def _tolerance(text: str, allowed: float | None) -> float:
+    if allowed is not None:
+        return allowed
     digits = re.sub(r"[eE].*|\D", "", text).lstrip("0")
     return TOLERANCE if len(digits) > 9 else SINGLE
 

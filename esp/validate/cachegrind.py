@@ -29,6 +29,8 @@ from sag.machine import Machine, MemoryCosts
 from sag.scenario import export
 from sag.unit import System
 
+TOLERANCE = 0.1
+"""Relative error of a nest's misses that is accepted."""
 MANY = 1000
 """Misses of a nest from which on its error is relative."""
 FEW = 20
@@ -121,10 +123,11 @@ def validate(job: Job) -> Validation:
         tool(each)
     request = job.request(1)
     found = compared(job.source, job.system, request, job.folder, limit_s=job.limit_s, given=job.given)
-    far = astray(found, job.tolerance)
+    tolerance = TOLERANCE if job.tolerance is None else job.tolerance
+    far = astray(found, tolerance)
     unsteady = conflicts(job.source, job.system, request, job.folder, far, limit_s=job.limit_s, given=job.given)
     found = replace(found, unsteady=tuple(unsteady))
-    return Validation(found=found, faults=faults(found, job.tolerance, unsteady))
+    return Validation(found=found, faults=faults(found, tolerance, unsteady))
 
 
 def conflicts(

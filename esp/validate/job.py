@@ -26,8 +26,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """For sources and executables."""
     traces: Path | None = None
     """Where executed and predicted traces are kept (docs/trace.md)."""
-    tolerance: float = 0.1
-    """Relative error up to which a prediction that cannot be exact passes."""
+    tolerance: float | None = None
+    """Relative error that passes: of the misses of a nest, or of a real number in the answer; None: the usual one."""
     native: bool = False
     """Whether collectives are MPI's own; then only the answer is compared."""
     given: GivenInput = NOTHING

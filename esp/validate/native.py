@@ -110,10 +110,10 @@ def _outcome(
     expected = serial.answer(emission.procs)
     executable = _place(job, emission) / emission.name
     answer, counts = run(executable, emission.procs, job.limit_s, job.given, **told(job, emission))
-    differs, unsteady = difference(expected, answer), frozenset[int]()
+    differs, unsteady = difference(expected, answer, allowed=job.tolerance), frozenset[int]()
     if differs:
         unsteady = unsteady_items(expected, serial.again(emission.procs))
-        differs = difference(expected, answer, unsteady)
+        differs = difference(expected, answer, unsteady, allowed=job.tolerance)
     return Executed(
         procs=emission.procs,
         difference=differs,

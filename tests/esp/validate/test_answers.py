@@ -46,7 +46,10 @@ def test_where_and_how_far_items_differ():
     assert difference("0", "0.000") == "0.000 instead of 0"
     told = difference("sum 1.0000000000000000", "sum 1.0000000000100000")
     assert told.startswith("1.0000000000100000 instead of 1.0000000000000000 behind 'sum' (")
-    assert told.endswith(" (1e-11 of the value apart, 1e-12 is allowed)")
+    assert " (1e-11 of the value apart, 1e-12 is allowed; sums in another order are rounded" in told
+    assert difference("sum 1.0000000000000000", "sum 1.0000000000100000", allowed=1e-10) == ""
+    assert difference("sum 1.0000000000000000", "sum 1.0000100000000000", allowed=1e-10).endswith("1e-10 is allowed)")
+    assert difference("sum 1", "sum 2", allowed=1.0) == "2 instead of 1 behind 'sum'"
     assert difference("0.577350283", "0.577350342") == ""
     assert difference("0.577350283", "0.577450283").endswith(" (0.0002 of the value apart, 1e-05 is allowed)")
     assert difference("0.57735028300000003", "0.57735034200000003").endswith("1e-12 is allowed)")
@@ -128,7 +131,7 @@ def test_a_value_of_a_variable_is_named_where_messages_differ(tmp_path, capsys):
     ("words", "told"),
     [
         ("--set n=abc", "'abc' is not a value for n"),
-        ("--tolerance 5", "only cache misses have a tolerance"),
+        ("--tolerance 5 --against simgrid", "only cache misses and answers of MPI programs have a tolerance"),
         ("--keep {file}", "is not a folder"),
         ("--trace {file}", "is not a folder"),
     ],
