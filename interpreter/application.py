@@ -8,7 +8,7 @@ answered for many of them at once, in closed form or by vectors. Nests and opera
 of indices and arrays (`aag.spmd.likeness`) share their answers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar
@@ -33,7 +33,7 @@ from aag.spmd.likeness import Likeness, likeness_of_nest, likeness_of_operation
 from aag.spmd.local_parts import AccessParts
 from aag.spmd.nodes import Combine, Exchange, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
-from aag.spmd.planes import only_chooses_plane
+from aag.spmd.planes import move_alike, only_chooses_plane
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
 from aag.spmd.stream import Stream, stream_of
@@ -241,6 +241,10 @@ class Application(Struct, frozen=True, dict=True):
     def only_chooses_plane(self, node: Nest | OwnedLoop | Operation, name: str, values: range) -> bool:
         """Whether the answers about a node are the same for all these values of a scalar, but for accesses."""
         return only_chooses_plane(node, name, (values[0], values[-1]), self.program.layouts)
+
+    def move_alike(self, nodes: Iterable[Nest | OwnedLoop], name: str) -> bool:
+        """Whether nests find the same in a cache, whatever a scalar is that only chooses planes."""
+        return move_alike(nodes, name, self.program.layouts)
 
     def combine_call(self, combine: Combine, env: Environment) -> CollectiveCall | None:
         """The global half of a reduction."""

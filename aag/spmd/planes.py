@@ -5,13 +5,17 @@ do j = 1, n                      A(BLOCK,*): the loop inside runs and sends the 
     a(i,j) = a(i-1,j) + b(i,j)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from aag.ir.expressions import Element
+import numpy as np
+from numpy.typing import NDArray
+
+from aag.ir.expressions import Element, Expr
 from aag.ir.linear import linear
-from aag.ir.visitors import names_in
+from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
-from aag.spmd.nodes import Index, Nest, Operation, OwnedLoop, Reference
+from aag.spmd.local_parts import pitch_of
+from aag.spmd.nodes import Index, Nest, Operation, OwnedLoop, Reference, assigns_of
 
 
 def only_chooses_plane(node: Nest | OwnedLoop | Operation, name: str, ends: Sequence[int], layouts: Layouts) -> bool:
@@ -38,6 +42,35 @@ def only_chooses_plane(node: Nest | OwnedLoop | Operation, name: str, ends: Sequ
     return all(_is_free(each, name, ends, layouts) for each in (*own, *compared)) and _are_alike(
         compared, name, layouts
     )
+
+
+def move_alike(nodes: Iterable[Nest | OwnedLoop], name: str, layouts: Layouts) -> bool:
+    """Whether all elements that nests touch move by the same number of bytes from each value of a scalar to the next,
+    or not at all: then what they find in a cache does not depend on the value, but for what stays where it is."""
+    ranks = np.arange(layouts.procs)
+    known: NDArray[np.int64] | None = None
+    parts = [part for node in nodes for part in _touched(node)]
+    for each in elements_in(*parts):
+        layout = layouts.arrays.get(each.name)
+        if layout is None or name not in names_in(*each.subscripts):
+            continue
+        forms = [linear(subscript, layouts.environment) for subscript in each.subscripts]
+        if any(name in names_in(*form.without(name).terms) for form in forms):
+            return False
+        factors = np.array([form.coefficient(name) for form in forms])
+        step = pitch_of(layout, ranks, whole=False)[:, :-1] @ factors
+        if known is not None and not np.array_equal(step, known):
+            return False
+        known = step
+    return True
+
+
+def _touched(node: Nest | OwnedLoop) -> Iterator[Expr | None]:
+    for each in assigns_of(node):
+        yield each.target
+        yield each.value
+    if isinstance(node, Nest):
+        yield node.mask
 
 
 def _bounds(indices: Iterable[Index], name: str) -> bool:

@@ -36,6 +36,8 @@ DOUBT = 0.25
 throw out of it may come round again after any number of them."""
 LEAD = (128, 64, 32, 16, 8, 4, 2, 1)
 """How far before the last block iterations are replayed for the sake of what is left in the cache after the loop."""
+AT_LEAST = 8
+"""Iterations that are compared with others."""
 SETTLED = 0.01
 """Relative difference of what two halves miss up to which later iterations miss as much as the second of them."""
 WORTH = 3
@@ -263,15 +265,15 @@ def sampled(
 def settled(
     trips: int, before: State, replay: Callable[[int, State], tuple[MissRecorder, State]]
 ) -> Even[State] | None:
-    """Count the misses of a loop whose iterations differ in nothing else, in the first 2, 4, 8, ... of them until the
-    later half misses as much as the earlier one (`SETTLED`), each more than the cache holds: the later half stands for
-    all that follow. Where planes begin in the cache repeats itself after a power of two. None: they are too many. Args
-    and results are as for `sampled`.
+    """Count the misses of a loop whose iterations differ in nothing else, in the first 16, 32, 64, ... of them until
+    the later half misses as much as the earlier one (`SETTLED`), each more than the cache holds: the later half stands
+    for all that follow. Where planes begin in the cache repeats itself after a power of two. None: they are too many.
+    Args and results are as for `sampled`.
     """
     state, earlier, filled = before, np.inf, 0
     every: list[MissRecorder] = []
     while True:
-        some = max(1, len(every))
+        some = max(AT_LEAST, len(every))
         if 2 * (len(every) + some) > trips:
             return None
         for number in range(len(every), len(every) + some):
@@ -282,6 +284,8 @@ def settled(
         if brought[-1] >= 1.0 and abs(mean - earlier) <= SETTLED * mean:
             filled = 1 + int(np.argmax(brought >= 1.0))
             break
+        if brought[-1] / some * trips < 4.0:  # not even a quarter of all iterations fills it
+            return None
         earlier = mean if brought[-1] >= 1.0 else np.inf
     for number in range(trips - filled, trips):
         _, state = replay(number, state)

@@ -42,7 +42,7 @@ from interpreter.models.misses import cache_of, charge_misses, place_of, placed,
 from interpreter.models.owned import run_owned
 from interpreter.models.owners import Owners, samples
 from interpreter.models.period import Watched, afford, is_refused, repeat
-from interpreter.models.planes import has_misses, planes_of
+from interpreter.models.planes import has_misses, planes_of, settles
 from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.models.stretches import stretches_of, walk_stretches
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
@@ -155,7 +155,8 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
             names = planes_of(run, aau, loop.var, body, values)
             if names is None:
                 afford(run, aau, count, count)
-            differing = _differing(run, aau, loop, body, values, names)
+            steady = names is not None and settles(run, aau, loop.var, body)
+            differing = _differing(run, aau, loop, body, values, steady)
             if names is not None and has_misses(run, body) and not isinstance(differing, Even):
                 names = None
                 afford(run, aau, count, count)
@@ -294,14 +295,14 @@ def _shares(run: Run, aau: IterD | IterSync, var: str, body: tuple[AAU, ...], va
 
 
 def _differing(
-    run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range, planes: tuple[str, ...] | None
+    run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range, steady: bool
 ) -> Differing[CacheState] | Even[CacheState] | None:
-    """Some iterations in which misses are counted for all; None: they are counted in each. `planes`: the scalars that
-    decide what the iterations do, if these differ in nothing but the planes of arrays that they use."""
+    """Some iterations in which misses are counted for all; None: they are counted in each. `steady`: whether
+    they miss as much as each other once they have filled the cache."""
     costs, setting = run.machine.memory, run.setting
     if costs is None or not setting.memory or setting.force_unroll or place_of(run):
         return None
-    if len(values) < LONG and planes is None:
+    if len(values) < LONG and not steady:
         return None
     if not _is_countable(body) or _carries_over(loop.var, body):
         return None
@@ -330,7 +331,7 @@ def _differing(
 
     if not isinstance(found, Differing | Even):
         left = allowance.left
-        found = None if planes is None else settled(len(values), state, replay)
+        found = settled(len(values), state, replay) if steady else None
         if found is None and len(values) >= LONG:
             found = sampled(len(values), state, replay, lambda: allowance.left < 0)
         if found is None:

@@ -20,6 +20,15 @@ def planes_of(run: Run, aau: AAU, var: str, body: tuple[AAU, ...], values: range
     return names if all(run.application.only_chooses_plane(each, var, values) for each in nodes) else None
 
 
+@remembered(of_aau)
+def settles(run: Run, aau: AAU, var: str, body: tuple[AAU, ...]) -> bool:
+    """Whether the iterations of such a loop miss as much as each other once they have filled a cache."""
+    found = _names(run, aau, var, body)
+    return found is not None and run.application.move_alike(
+        [each for each in found[1] if isinstance(each, Nest | OwnedLoop)], var
+    )
+
+
 def has_misses(run: Run, body: tuple[AAU, ...]) -> bool:
     """Whether a body misses in caches."""
     return run.machine.memory is not None and run.setting.memory and any(map(_reads_memory, walk(body)))

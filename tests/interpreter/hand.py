@@ -286,6 +286,9 @@ class Hand:
     def only_chooses_plane(self, node, name, values):
         return False
 
+    def move_alike(self, nodes, name):
+        return False
+
     def accesses(self, nest, env):
         return ()
 
