@@ -22,7 +22,7 @@ from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
 from interpreter.setting import SHARE_PARTS
 
-ASKED = re.compile(r"(if|mask)_(\d+)(?:_(\w*))?")
+ASKED = re.compile(r"(if|mask)_(\d+)(?:_([\w$]*))?")
 """Names of what is asked for."""
 
 PART = 10
@@ -101,21 +101,21 @@ def shares_of(program: Program, given: tuple[tuple[str, Value], ...], names: fro
 
 def _conditions(unit: Unit, name: str) -> tuple[tuple[int, int], ...]:
     """The conditions that decide what is asked for: line and number of the branch, outermost first; none where the
-    source has no such condition."""
+    source has no such condition, or assignments in one line have several."""
     asked = ASKED.fullmatch(name)
     assert asked is not None
     kind, line, index = asked[1], int(asked[2]), asked[3] or ""
     if kind == "if":
         some = any(isinstance(each, s.If) and each.span.line == line for each in walk_statements(unit.body))
         return ((line, 0),) if some else ()
+    several: set[tuple[tuple[int, int], ...]] = set()
     for path in _paths_to(unit.body, line):
         inside = _inside(path, index)
         if any(isinstance(each, s.SelectCase) for each, _ in inside):
             return ()
-        found = tuple((each.span.line, at) for each, at in inside if _decides(each))
-        if found:
-            return found
-    return ()
+        several.add(tuple((each.span.line, at) for each, at in inside if _decides(each)))
+    several.discard(())
+    return next(iter(several)) if len(several) == 1 else ()
 
 
 def _inside(path: _Path, index: str) -> _Path:

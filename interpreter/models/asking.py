@@ -1,10 +1,14 @@
 """What an interpretation would like to know of conditions that data decide: it goes on, and asks for all in the end."""
 
+import re
+
 from aag.diagnostics import Diagnostic, Span, UnresolvedError
 from aag.spmd.acts import MASK_SHARE
 from aag.spmd.nodes import Nest, assigns_of
 from interpreter.state import Run
 
+_MADE = re.compile(r"\w+\$\d+")
+"""An index that array syntax made."""
 COMPUTED = "computed by running part of the program"
 
 
@@ -17,9 +21,9 @@ def wish(run: Run, name: str, span: Span) -> None:
 
 def name_of_mask(nest: Nest) -> str:
     """The name by which the share of a mask is asked for (`Setting.masks`): the line of the first assignment, and the
-    variable of the outermost loop where the source has it."""
+    variable of the outermost loop where a program unit has it."""
     index, line = nest.indices[0].name if nest.indices else "", next(iter(assigns_of(nest))).span.line
-    return f"mask_{line}_{'' if '$' in index else index}"
+    return f"mask_{line}_{'' if _MADE.fullmatch(index) else index}"
 
 
 def share_of_mask(run: Run, nest: Nest) -> float:

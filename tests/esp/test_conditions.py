@@ -146,6 +146,29 @@ def compared(seed, folder):
     return len(found.masks) + len(found.branches)
 
 
+HEAD = ("program p", "integer, parameter :: n = 30", "integer :: a(n), b(n), i", "!hpf$ distribute (block) :: a, b")
+MIXED = ("do i = 1, 3", "  a = mod(a*3 + cshift(a, 1), 10)", "end do", "b = 0")
+FILLED = ("do i = 1, n", "  a(i) = mod(7*i, 10)", "end do", *MIXED)
+"""After it 6 of 30 elements are above 7."""
+
+
+def test_branches_in_one_line_are_not_mixed_up():
+    one = "do i = 1, n; if (a(i) > 7) then; b(i) = 1; else; b(i) = b(i) + 1; end if; end do"
+    several = one.replace("; ", "\n")
+    text = "\n".join((*HEAD, *FILLED, "{}", "print *, b", "end program", ""))
+    assert shares(text.format(one), 2).masks == {}
+    assert [round(each, 3) for each in shares(text.format(several), 2).masks.values()] == [0.2, 0.8]
+
+
+def test_masks_of_procedures_are_computed():
+    body = ("do i = 1, n", "if (a(i) > 7) then", "b(i) = b(i) + 1", "end if", "end do")
+    sub = ("subroutine s(a, b, n)", "integer :: n, i", "integer :: a(n), b(n)", "!hpf$ inherit a", "!hpf$ inherit b")
+    main = (*HEAD, *FILLED, "call s(a, b, n)", "print *, b", "end program")
+    found = shares("\n".join((*main, *sub, *body, "end subroutine", "")), 2)
+    assert [round(each, 3) for each in found.masks.values()] == [0.2]
+    assert not found.unknown
+
+
 def test_shares_are_what_gfortran_counts(tmp_path):
     assert sum(compared(seed, tmp_path) for seed in range(6)) > 6
 
