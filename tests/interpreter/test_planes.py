@@ -89,7 +89,7 @@ def assert_same(seeds, n):
 
 
 def test_planes_are_alike():
-    assert assert_same((0, 12, 13), 150) >= 2
+    assert assert_same((0, 13), 150) == 2
 
 
 @pytest.mark.truth
