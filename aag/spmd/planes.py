@@ -24,10 +24,10 @@ def only_chooses_plane(node: Nest | OwnedLoop | Operation, name: str, ends: Sequ
     match node:
         case Nest():
             own = [] if node.home is None else [node.home]
-            open_ended = node.mask is not None and name in names_in(node.mask)
+            is_masked = node.mask is not None and name in names_in(node.mask)
             indices, compared = node.indices, list[Reference]()
         case OwnedLoop():
-            own, open_ended, indices = [node.home], False, (node.index,)
+            own, is_masked, indices = [node.home], False, (node.index,)
             targets = [each.target for each in node.assigns if isinstance(each.target, Element)]
             written = [Reference(array=each.name, subscripts=each.subscripts, indices=indices) for each in targets]
             compared = [each.reference for each in node.needs]
@@ -36,8 +36,8 @@ def only_chooses_plane(node: Nest | OwnedLoop | Operation, name: str, ends: Sequ
             needs = [*node.needs, *(each.need for each in node.held)]
             own = [each.home for each in needs if each.home is not None]
             compared = [each.reference for each in needs] + [each for held in node.held for each in held.stale]
-            open_ended, indices = False, tuple(each for one in (*own, *compared) for each in one.indices)
-    if open_ended or _bounds(indices, name) or any(each.is_indirect for each in (*own, *compared)):
+            is_masked, indices = False, tuple(each for one in (*own, *compared) for each in one.indices)
+    if is_masked or _bounds(indices, name) or any(each.is_indirect for each in (*own, *compared)):
         return False
     return all(_is_free(each, name, ends, layouts) for each in (*own, *compared)) and _are_alike(
         compared, name, layouts

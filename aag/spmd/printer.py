@@ -196,7 +196,7 @@ def _owned(loop: n.OwnedLoop, depth: int) -> Iterator[NodeLine]:
         yield NodeLine(0, depth + 2, f"receive {', '.join(crossing)} where the owner before has it")
     if loop.carried:
         names = ", ".join(each.name for each in loop.carried)
-        yield NodeLine(0, depth + 2, f"receive {names} from the owner before where that is another one")
+        yield NodeLine(0, depth + 2, f"receive {names} from the previous owner where the owner changes")
     yield from (NodeLine(0, depth + 2, _assign(each)) for each in loop.assigns)
     yield NodeLine(0, depth + 1, "end if")
     yield NodeLine(0, depth, "end do")

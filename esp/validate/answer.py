@@ -8,8 +8,6 @@ from aag.wording import plural
 TOLERANCE = 1e-12
 """Of reals, relative; single precision is printed with nine digits at most and gets `SINGLE`."""
 SINGLE = 1e-5
-
-
 ROUNDING = 1e-7
 """Relative difference of reals up to which sums in another order may explain it."""
 

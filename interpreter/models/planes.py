@@ -38,8 +38,8 @@ def has_misses(run: Run, body: tuple[AAU, ...]) -> bool:
 def _names(
     _: Run, _aau: AAU, var: str, body: tuple[AAU, ...]
 ) -> tuple[tuple[str, ...], tuple[Nest | OwnedLoop | Operation, ...]] | None:
-    """The scalars that a body changes and that decide what it does, if the variable only stands in some nodes, and
-    these; None: it decides more."""
+    """The scalars that a body changes and that decide what it does, and the nodes that use the loop variable. None if
+    the variable also decides bounds, conditions or other scalars."""
     nodes = {each.id: node for each in walk(body) if (node := _node(each)) is not None and var in each.uses}
     own = frozenset().union(*(decides(each) - ({var} if each.id in nodes else frozenset()) for each in walk(body)))
     wanted = closure(own, body)

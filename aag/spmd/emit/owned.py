@@ -94,7 +94,7 @@ def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Itera
 
 
 def _needed(context: Context, node: OwnedLoop, turn: str) -> Iterator[tuple[str, str, str]]:
-    """The elements that an iteration may read from elsewhere: each with who has it, and whether it must be sent."""
+    """What an iteration may receive, as Fortran expressions: an element, its owner, and whether it is sent."""
     line = node.span.line
     for need in node.needs:
         array, subscripts = need.reference.array, need.reference.subscripts
@@ -104,7 +104,7 @@ def _needed(context: Context, node: OwnedLoop, turn: str) -> Iterator[tuple[str,
 
 
 def _carried(context: Context, node: OwnedLoop, turn: str, before: str) -> Iterator[tuple[str, str, str]]:
-    """The scalars that the owner of the iteration before has, in the same form."""
+    """The carried scalars in the same form; the owner of the previous iteration sends them."""
     for each in node.carried:
         yield context.names.of(each.name), before, f"{before} >= 0 .and. {before} /= {turn}"
 
