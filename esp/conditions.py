@@ -30,7 +30,8 @@ PART = 10
 
 _Condition = s.If | s.Where | s.Forall
 _Path = tuple[tuple[s.Stmt, int], ...]
-"""The statements around one, outermost first, each with the number of the body in which it lies."""
+"""The statements around one, outermost first, each with the number of the body in which it lies; -N: what is
+done behind the first N conditions of an IF."""
 
 
 class Shares(Struct, frozen=True, kw_only=True):
@@ -92,11 +93,18 @@ def shares_of(program: Program, given: tuple[tuple[str, Value], ...], names: fro
         for line, at in path:  # what is inside a branch that is never taken is not reached
             if share:
                 weights = found.get(line)
-                share = None if weights is None else share * (weights[at] if at < len(weights) else 0.0)
+                share = None if weights is None else share * _weight(weights, at)
         if share is not None:
             masks[name] = round(share * SHARE_PARTS) / SHARE_PARTS
     made = Shares(branches=branches, masks=masks)
     return structs.replace(made, unknown=names - made.known)
+
+
+def _weight(weights: tuple[float, ...], at: int) -> float:
+    """The share of a branch; where it is negative, that of all executions in which none of the first ones is taken."""
+    if at < 0:
+        return max(0.0, 1.0 - sum(weights[:-at]))
+    return weights[at] if at < len(weights) else 0.0
 
 
 def _conditions(unit: Unit, name: str) -> tuple[tuple[int, int], ...]:
@@ -138,10 +146,13 @@ def _decides(statement: s.Stmt) -> bool:
 
 
 def _paths_to(body: tuple[s.Stmt, ...], line: int, path: _Path = ()) -> Iterator[_Path]:
-    """What is around each assignment in a line."""
+    """What is around each assignment in a line, and around the test of each later branch that begins there."""
     for each in body:
         if isinstance(each, s.Assign) and each.span.line == line:
             yield path
+        if isinstance(each, s.If):
+            later = (at for at, branch in enumerate(each.branches) if at and branch.span.line == line)
+            yield from ((*path, (each, -at)) for at in later)
         for number, inner in enumerate(bodies(each)):
             yield from _paths_to(tuple(inner), line, (*path, (each, number)))
 

@@ -20,11 +20,13 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
+from aag.ir.expressions import Expr
 from aag.ir.storage import member_names
 from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
 from aag.spmd.access import AccessSweep, ArrayAccess, accesses, touches_of_memory
+from aag.spmd.branches import has_conditions
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.crossing import may_move
 from aag.spmd.emit.copies import bytes_copied
@@ -144,10 +146,22 @@ class Application(Struct, frozen=True, dict=True):
             lambda found: found.level.nbytes + 2 * found.count.nbytes,
         )
 
+    def holding(self, nest: Nest, condition: Expr, depth: int, env: Environment) -> Ints | None:
+        """(P,) how many iterations of the `depth` outer loops of a nest there are for which a condition holds; None:
+        data decide it."""
+        loops = replace(nest, indices=nest.indices[:depth], mask=condition, assigns=(), outer=(), leading=(), reduce="")
+        return self._answer(
+            ("holding", nest, condition, depth),
+            nest.uses,
+            env,
+            lambda values, along: trips(loops, self.program.layouts, values, self._known(nest), along),
+            lambda found: found.level.nbytes + 2 * found.count.nbytes,
+        ).masked
+
     def _known(self, nest: Nest) -> Known:
         """What is known of data when a nest is reached."""
         node = nest.loop if isinstance(nest, AccessSweep) else nest
-        if node is None or (isinstance(node, Nest) and node.mask is None):
+        if node is None or (isinstance(node, Nest) and not has_conditions(node)):
             return {}
         key = ("formulas",)
         found = self.answers.find(key)
@@ -192,13 +206,15 @@ class Application(Struct, frozen=True, dict=True):
             ),
         )
 
-    def streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int, share: float) -> tuple[Stream, ...]:
-        """The references of a nest one by one on some processors; a DO nest is the same on all. `share`: of its
-        iterations for which its mask holds, where data decide it."""
+    def streams(
+        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[tuple[Expr, float], ...]
+    ) -> tuple[Stream, ...]:
+        """The references of a nest one by one on some processors; a DO nest is the same on all. `shares`: of its
+        iterations for which its conditions hold, where data decide them."""
         layouts = self.program.layouts
         if isinstance(nest, AccessSweep):
             return (stream_of(nest, layouts, env, int(ranks[0]), budget, self._known(nest)),) * ranks.size
-        found, names = self._shared(nest, lambda one: self._streams(one, env, ranks, budget // ranks.size, share))
+        found, names = self._shared(nest, lambda one: self._streams(one, env, ranks, budget // ranks.size, shares))
         if not names:
             return found
         return tuple(
@@ -210,13 +226,15 @@ class Application(Struct, frozen=True, dict=True):
             for each in found
         )
 
-    def _streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int, share: float) -> tuple[Stream, ...]:
+    def _streams(
+        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[tuple[Expr, float], ...]
+    ) -> tuple[Stream, ...]:
         """Of each nest those for the latest values: they are large, and few loops come back to earlier values."""
-        values = (share, *(env.get(name) for name in sorted(nest.uses)))
+        values = (shares, *(env.get(name) for name in sorted(nest.uses)))
         known = self.latest_streams.get(nest)
         if known is None or known[0] != values:
             layouts, formulas = self.program.layouts, self._known(nest)
-            found = tuple(stream_of(nest, layouts, env, int(rank), budget, formulas, share) for rank in ranks)
+            found = tuple(stream_of(nest, layouts, env, int(rank), budget, formulas, dict(shares)) for rank in ranks)
             known = self.latest_streams[nest] = values, found
         return known[1]
 

@@ -6,6 +6,7 @@ accesses, and all else (loop control, overhead) belongs to the innermost call th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,8 +155,8 @@ def _columns(run: Run, aau: AAU) -> tuple[tuple[CountColumn, ...], tuple[int, ..
         depth = len(aau.nest.indices)
         columns = nest_basis(run, aau, depth).columns
         inside = tuple(range(depth + 1)) if depth else (1,)
-        behind = (len(columns) - 1 - bool(aau.setup.overhead),) if aau.nest.mask is not None else ()
-        return columns, (*inside, *behind)
+        paid = accumulate((bool(each.computation) for each in aau.conditional), initial=max(depth, 1))
+        return columns, (*inside, *[*paid][1:])  # one that has no column does nothing, so that any will do
     assert isinstance(aau, Seq | IterSync | Call)
     work = aau.work
     if isinstance(aau, IterSync):

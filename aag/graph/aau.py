@@ -28,9 +28,22 @@ class Work(Struct, frozen=True, kw_only=True):
     overhead: Counts = ()
 
 
+class GuardedWork(Struct, frozen=True, kw_only=True, eq=False):
+    """A branch under a condition of its own inside a nest (`aag.spmd.branches`): `work` is what it does once where
+    `holds`, `test` its test once where an earlier branch of the same `chain` comes first (the test of the first branch
+    belongs to the loop of `level`). `span`: of its first assignment."""
+
+    chain: int
+    level: int
+    holds: Expr
+    span: Span
+    test: Work
+    work: Work
+
+
 class WorkShare(Struct, frozen=True, kw_only=True, eq=False):
     """What the statements of one call (None: of the main program) do in an AAU, and how many calls they stand for: one
-    entry for each level of a nest, beginning before its loops, and a last one for what is done where its mask holds."""
+    entry for each level of a nest, beginning before its loops, and one for each of `IterD.conditional`."""
 
     site: CallSite | None
     works: tuple[Work, ...]
@@ -79,8 +92,9 @@ class Seq(AAU, frozen=True, kw_only=True, eq=False):
 
 class IterD(AAU, frozen=True, kw_only=True, eq=False):
     """Deterministic loop without communication: either a parallel `nest` with the `work` of one innermost
-    iteration (`masked`: what it does more where its mask holds; `outer`: of one iteration of each enclosing level,
-    outermost first; `setup`: once, by every processor, before the loops; `tested`: the loop in which its mask is), or a
+    iteration (`masked`: what it does more where its mask holds; `guarded`: under conditions of their own; `outer`: of
+    one iteration of each enclosing level, outermost first; `setup`: once, by every processor, before the loops;
+    `tested`: the loop in which its mask is), or a
     counted `loop` with a `body`, of which each processor runs its own iterations where the loop has a home (`setup`:
     its bounds and finding these iterations). What the loop and those inside touch in memory are its `sweeps`, whose
     sources are ids of AAUs in the body; `unswept` tells of what is not among them."""
@@ -88,6 +102,7 @@ class IterD(AAU, frozen=True, kw_only=True, eq=False):
     nest: Nest | None = None
     work: Work = Work()
     masked: Work = Work()
+    guarded: tuple[GuardedWork, ...] = ()
     tested: int = 0
     outer: tuple[Work, ...] = ()
     setup: Work = Work()
@@ -95,6 +110,11 @@ class IterD(AAU, frozen=True, kw_only=True, eq=False):
     body: tuple[AAU, ...] = ()
     sweeps: tuple[AccessSweep, ...] = ()
     unswept: tuple[tuple[str, Span], ...] = ()
+
+    @property
+    def conditional(self) -> tuple[Work, ...]:
+        """What is done under conditions: where the mask holds, then each guarded branch's test and its work."""
+        return (self.masked, *(work for each in self.guarded for work in (each.test, each.work)))
 
 
 class IterSync(AAU, frozen=True, kw_only=True, eq=False):

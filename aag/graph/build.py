@@ -162,7 +162,7 @@ class _Builder:
 
     def _nest(self, nest: n.Nest) -> g.IterD:
         number, own = self._id(), own_call(nest)
-        works, masked = nest_work(nest, self.context)
+        works, masked, guarded = nest_work(nest, self.context)
         depth = len(nest.indices)
         setup = works[0] if depth else g.Work()
         overhead = self._bounds(nest.home, {index.name for index in nest.indices})
@@ -174,6 +174,7 @@ class _Builder:
             nest=nest,
             work=works[depth],
             masked=masked,
+            guarded=guarded,
             tested=tested,
             outer=works[1:depth],
             setup=replace(setup, overhead=add_counts(setup.overhead, overhead)),

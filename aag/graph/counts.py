@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from aag.graph.aau import Counts, Work
+from aag.graph.aau import Counts, GuardedWork, Work
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
 from aag.ir.intrinsics import CALLED, INTRINSICS, REDUCTIONS, charged
@@ -26,6 +26,7 @@ from aag.ir.result_types import wider
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import children, map_expression, names_in
+from aag.spmd.branches import GuardedChain, chained, chains_of, levels_of
 from aag.spmd.nodes import Nest
 from aag.spmd.order import mask_level
 from aag.spmd.symbols import Symbols
@@ -33,6 +34,7 @@ from aag.spmd.symbols import Symbols
 _COMPARE = frozenset(("==", "/=", "<", "<=", ">", ">="))
 _LOGICAL = frozenset((".and.", ".or.", ".eqv.", ".neqv."))
 _ARITHMETIC = {"+": "add", "-": "add", "*": "mul", "/": "div"}
+Seen = tuple[set[tuple[int, Expr]], set[tuple[int, object]]]
 _HARMLESS = frozenset(name for name, each in INTRINSICS.items() if each.is_pure)
 
 
@@ -55,9 +57,14 @@ class OperationCounter:
     """Operations by class, one Counter for each loop level (0: before the loops)."""
 
     def __init__(
-        self, context: CountingContext, loops: Sequence[str] = (), assigned: Mapping[str, int] | None = None
+        self,
+        context: CountingContext,
+        loops: Sequence[str] = (),
+        assigned: Mapping[str, int] | None = None,
+        conditional: int = 0,
     ) -> None:
-        """`assigned`: scalars that iterations assign, with the level at which they do."""
+        """`assigned`: scalars that iterations assign, with the level at which they do; `conditional`: how many more
+        Counters there are behind those of the levels, for what is done under conditions."""
         self._context = context
         self._symbols = context.symbols
         self._level = {name: at for at, name in enumerate(loops, start=1)}
@@ -65,7 +72,27 @@ class OperationCounter:
         self._inner = (context.around if not loops else "", *loops)
         self._loaded: set[tuple[int, Expr]] = set()
         self._addressed: set[tuple[int, object]] = set()
-        self.levels = [Counter[str]() for _ in range(len(loops) + 1)]
+        self._under: dict[int, int] = {}
+        self.levels = [Counter[str]() for _ in range(len(loops) + 1 + conditional)]
+
+    def under(self, level: int, number: int) -> int:
+        """Let what is done at a level count for the Counter of this number from now on, and tell the one before."""
+        former = self._under.get(level, level)
+        self._under[level] = number
+        return former
+
+    def seen(self) -> Seen:
+        """What was loaded and addressed so far."""
+        return set(self._loaded), set(self._addressed)
+
+    def forget(self, since: Seen, level: int) -> None:
+        """Behind a condition nobody knows whether what was loaded and addressed at a level since then was."""
+        loaded, addressed = since
+        self._loaded = {each for each in self._loaded if each in loaded or each[0] < level}
+        self._addressed = {each for each in self._addressed if each in addressed or each[0] < level}
+
+    def _at(self, level: int) -> "Counter[str]":
+        return self.levels[self._under.get(level, level)]
 
     def level_of(self, expr: Expr, used: int) -> int:
         """The loop level at which an expression is evaluated whose value is used at level `used`."""
@@ -83,7 +110,7 @@ class OperationCounter:
             return
         pure = pure or not _has_effects(expr)
         at = self._level_of_pure(expr, used) if pure else used
-        count = self.levels[at]
+        count = self._at(at)
         match expr:
             case Element(name=name) if self._symbols.is_array(name):
                 self._load(expr, at, used)
@@ -126,7 +153,7 @@ class OperationCounter:
         self.expression(value, level)
         self._convert(value, self._type(target), level)
         if isinstance(target, Element) and self._symbols.is_array(target.name):
-            self.levels[level]["store"] += 1
+            self._at(level)["store"] += 1
             if copied:
                 self._copy(target, level)
             self._address(target, level, level)
@@ -134,7 +161,7 @@ class OperationCounter:
         elif isinstance(value, Call) and value.name == CALLED:
             pass  # it stands for a call, which assigns nothing
         elif not (self._level and isinstance(target, Var) and target.name in names_in(value)):
-            self.levels[level]["assign"] += 1  # a sum that a loop accumulates stays in a register
+            self._at(level)["assign"] += 1  # a sum that a loop accumulates stays in a register
 
     def accumulate(self, assign: Assign, reduction: str, level: int) -> None:
         """Count one step of a reduction into `assign.target`: a scalar in a register, or an element that is loaded
@@ -146,29 +173,29 @@ class OperationCounter:
                 self.expression(assign.value, level)
         how = REDUCTIONS[reduction]
         kind = self._type(assign.value if how.located else assign.target)
-        self.levels[level].update(combination(how.step_class(kind)))
+        self._at(level).update(combination(how.step_class(kind)))
         if isinstance(assign.target, Element):
             at = self.level_of(assign.target, level)
             self._load(assign.target, at, level)
-            self.levels[at]["store"] += 1
+            self._at(at)["store"] += 1
         else:
-            self.levels[0]["assign"] += 1
+            self._at(0)["assign"] += 1
 
     def _copy(self, target: Element, level: int) -> None:
         """Count the loops that move values from a temporary to their places."""
         rank = 1 if self._context.strength else len(target.subscripts)
-        self.levels[level].update({"load": 1, "store": 1})
+        self._at(level).update({"load": 1, "store": 1})
         for _ in range(2):
-            self.levels[level].update(_index(rank))
+            self._at(level).update(_index(rank))
         for at in range(level):
-            self.levels[at]["loop.setup"] += 1
-            self.levels[at + 1]["loop.iteration"] += 1
+            self._at(at)["loop.setup"] += 1
+            self._at(at + 1)["loop.iteration"] += 1
         self._addressed.clear()
 
     def _load(self, element: Element, at: int, used: int) -> None:
         if (at, element) not in self._loaded:
             self._loaded.add((at, element))
-            self.levels[at]["load"] += 1
+            self._at(at)["load"] += 1
             self._address(element, at, used)
 
     def _address(self, element: Element, at: int, used: int) -> None:
@@ -178,7 +205,7 @@ class OperationCounter:
         if (at, element) in self._addressed:
             return
         self._addressed.add((at, element))
-        self.levels[at].update(_index(len(element.subscripts)))
+        self._at(at).update(_index(len(element.subscripts)))
         for subscript in element.subscripts:
             if not self._is_offset(subscript):
                 self.expression(subscript, used)
@@ -196,9 +223,11 @@ class OperationCounter:
             return True
         self._addressed.add(key)
         if any(form.coefficient(index) for form in forms):
-            self.levels[at]["index.1d"] += 1
-        if at:
-            self.levels[at - 1].update(_index(len(forms)))
+            self._at(at)["index.1d"] += 1
+        start = at - 1, ("start", *key[1])
+        if at and start not in self._addressed:
+            self._addressed.add(start)
+            self._at(at - 1).update(_index(len(forms)))
             for subscript in element.subscripts:
                 if not self._is_offset(subscript):
                     self.expression(subscript, at - 1)
@@ -210,10 +239,10 @@ class OperationCounter:
     def _convert(self, expr: Expr, wanted: Type, used: int) -> None:
         """The conversion of an operand to the type in which it is used; that of a constant is done when compiling."""
         if converts(self._type(expr), wanted) and not self._is_constant(expr):
-            self.levels[self.level_of(expr, used)]["convert"] += 1
+            self._at(self.level_of(expr, used))["convert"] += 1
 
     def _binary(self, expr: Binary, op: str, left: Expr, right: Expr, at: int) -> None:
-        count = self.levels[at]
+        count = self._at(at)
         if op in _LOGICAL:
             count["logical"] += 1
             return
@@ -299,28 +328,30 @@ def work_of(context: CountingContext, exprs: Iterable[Expr | None] = (), assigns
     return Work(computation=counts(counter.levels[0]))
 
 
-def nest_work(nest: Nest, context: CountingContext) -> tuple[tuple[Work, ...], Work]:
-    """Work of a nest, one entry for each level (before the loops, in loop 1, ..., in the innermost loop), and what an
-    innermost iteration does more where the mask holds."""
-    innermost = len(nest.indices)
-    steps = nest_steps(nest, context)
-    counter = next(steps)[2]
-    always = Counter(counter.levels[innermost])
-    for _ in steps:
-        pass
-    masked = Counter[str]()
-    if nest.mask is not None:
-        masked, counter.levels[innermost] = counter.levels[innermost] - always, always
-    return tuple(Work(computation=counts(each)) for each in counter.levels), Work(computation=counts(masked))
+def nest_work(nest: Nest, context: CountingContext) -> tuple[tuple[Work, ...], Work, tuple[GuardedWork, ...]]:
+    """Work of a nest, one entry for each level (before the loops, in loop 1, ..., in the innermost loop), what an
+    innermost iteration does more where the mask holds, and what is done under conditions of their own."""
+    *_, (_, _, counter) = nest_steps(nest, context)
+    works = [Work(computation=counts(each)) for each in counter.levels]
+    levels, (masked, *under) = works[: len(nest.indices) + 1], works[len(nest.indices) + 1 :]
+    branches = ((at, level, each) for at, (level, chain) in enumerate(chains_of(nest)) for each in chain.branches)
+    guarded = tuple(
+        GuardedWork(chain=at, level=level, holds=each.holds, span=each.assigns[0].span, test=test, work=work)
+        for (at, level, each), test, work in zip(branches, under[::2], under[1::2], strict=True)
+    )
+    return tuple(levels), masked, guarded
 
 
 def nest_steps(nest: Nest, context: CountingContext) -> Iterator[tuple[Assign | None, int, OperationCounter]]:
-    """The counter of a nest after its mask, and again after each assignment, with the assignment and its level."""
+    """The counter of a nest after its mask, and again after each assignment, with the assignment and the number of the
+    Counter to which it belongs: its level; behind the levels where the mask holds; then of each guarded branch its test
+    where an earlier branch comes first, and what it does."""
     if nest.reduce and context.library:
         context = replace(context, strength=False)
     innermost = len(nest.indices)
-    assigned = _assigned(nest)
-    counter = OperationCounter(context, [index.name for index in nest.indices], assigned)
+    chains = chains_of(nest)
+    slots = 1 + 2 * sum(len(chain.branches) for _, chain in chains)
+    counter = OperationCounter(context, [index.name for index in nest.indices], _assigned(nest), slots)
     for around, index in enumerate(nest.indices):
         for each in index.ends:
             if each is not None:
@@ -331,17 +362,42 @@ def nest_steps(nest: Nest, context: CountingContext) -> Iterator[tuple[Assign | 
             if assigns and level < tested and not context.invariant:  # it guards these, too, before and after the loops
                 counter.expression(nest.mask, level)
                 counter.expression(nest.mask, level)
+        counter.under(innermost, innermost + 1)
     yield None, innermost, counter
-    for level, assigns in enumerate(nest.outer, start=1):
-        for assign in assigns:
+    slot = innermost + 2
+    for level, assigns in levels_of(nest):
+        for step in chained(nest, assigns):
+            if isinstance(step, GuardedChain):
+                yield from _chain(step, level, slot, counter)
+                slot += 2 * len(step.branches)
+                continue
+            if nest.reduce and level == innermost:
+                counter.accumulate(step, nest.reduce, innermost)
+            else:
+                counter.assign(step, level, copied=nest.copies and level == innermost)
+            yield step, innermost + 1 if nest.mask is not None and level == innermost else level, counter
+
+
+def _chain(
+    chain: GuardedChain, level: int, slot: int, counter: OperationCounter
+) -> Iterator[tuple[Assign, int, OperationCounter]]:
+    """Count a chain. What a branch has loaded is not there for what follows the chain."""
+    first = chain.branches[0]
+    assert first.test is not None
+    counter.expression(first.test, level)
+    outside = counter.seen()
+    for number, branch in enumerate(chain.branches):
+        former = counter.under(level, slot + 2 * number)
+        if number and branch.test is not None:
+            counter.expression(branch.test, level)
+        tested = counter.seen()
+        counter.under(level, slot + 2 * number + 1)
+        for assign in branch.assigns:
             counter.assign(assign, level)
-            yield assign, level, counter
-    for assign in nest.assigns:
-        if nest.reduce:
-            counter.accumulate(assign, nest.reduce, innermost)
-        else:
-            counter.assign(assign, innermost, copied=nest.copies)
-        yield assign, innermost, counter
+            yield assign, slot + 2 * number + 1, counter
+        counter.under(level, former)
+        counter.forget(tested, level)
+    counter.forget(outside, level)
 
 
 def _assigned(nest: Nest) -> dict[str, int]:

@@ -29,12 +29,8 @@ def shares_of(
     if all(each.span.call is own and not _is_call(each) for each in _assigns(node)):
         return ()
     if not isinstance(node, Nest):
-        return _shares(_steps(node.assigns, context), 1)
-    innermost, steps = len(node.indices), nest_steps(node, context)
-    if node.mask is None:
-        return _shares(steps, innermost + 1)
-    behind = ((each, innermost + 1 if at == innermost else at, counter) for each, at, counter in steps)
-    return _shares(behind, innermost + 2)
+        return _shares(_steps(node.assigns, context))
+    return _shares(nest_steps(node, context))
 
 
 def _assigns(node: Nest | Local | OwnedLoop) -> Iterator[Assign]:
@@ -69,19 +65,18 @@ def _steps(assigns: Iterable[Assign], context: CountingContext) -> Iterator[_Ste
         yield each, 0, counter
 
 
-def _shares(steps: Iterable[_Step], levels: int) -> tuple[g.WorkShare, ...]:
-    """The shares of assignments, from what each adds to a counter; what it adds to the innermost level belongs to the
-    last of `levels`, where that is another one."""
+def _shares(steps: Iterable[_Step]) -> tuple[g.WorkShare, ...]:
+    """The shares of assignments, from what each adds to a counter."""
     added: dict[CallSite | None, list[Counter[str]]] = {}
     calls: dict[CallSite | None, list[int]] = {}
     before: list[Counter[str]] = []
     for assign, level, counter in steps:
         if assign is not None:
             site = assign.span.call
-            mine = added.setdefault(site, [Counter[str]() for _ in range(levels)])
-            called = calls.setdefault(site, [0] * levels)
+            mine = added.setdefault(site, [Counter[str]() for _ in counter.levels])
+            called = calls.setdefault(site, [0] * len(counter.levels))
             for at, (late, early) in enumerate(zip(counter.levels, before, strict=True)):
-                mine[-1 if at == len(before) - 1 else at] += late - early
+                mine[at] += late - early
             called[level] += _is_call(assign)
         before = [Counter(each) for each in counter.levels]
     return tuple(

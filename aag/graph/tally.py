@@ -3,6 +3,7 @@
 from typing import cast
 
 from aag.graph import aau as g
+from aag.spmd.nodes import Nest
 
 
 def add_counts(*parts: g.Counts) -> g.Counts:
@@ -25,10 +26,13 @@ def add_work(*parts: g.Work) -> g.Work:
 def works(aau: g.AAU) -> tuple[tuple[str, g.Work], ...]:
     """All work that an AAU itself has, with what it is the work of: a loop level, a condition, or nothing special."""
     match aau:
-        case g.IterD(nest=nest, work=work, masked=masked, outer=outer, setup=setup) if nest is not None:
+        case g.IterD(nest=Nest() as nest, work=work, masked=masked, guarded=guarded, outer=outer, setup=setup):
             names = [f"loop {index.name}" for index in nest.indices]
             levels = zip(names or ["once"], (*outer, work), strict=True)
-            return (("before", setup), *levels, *([] if nest.mask is None else [("where the mask holds", masked)]))
+            masks = [] if nest.mask is None else [("where the mask holds", masked)]
+            tests = [(f"where line {each.span.line} is tested", each.test) for each in guarded if each.test.computation]
+            taken = [(f"where line {each.span.line} is run", each.work) for each in guarded]
+            return (("before", setup), *levels, *masks, *tests, *taken)
         case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
             return tuple((f"test {at}", each.work) for at, each in enumerate(branches, start=1))
         case g.IterND(work=work):

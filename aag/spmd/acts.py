@@ -41,11 +41,13 @@ class Repeat(Struct, frozen=True, kw_only=True):
 
 
 class Given(Struct, frozen=True, kw_only=True):
-    """What is done where a mask holds, and `otherwise`; one that data decide holds for a half of the executions."""
+    """What is done where a mask holds, and `otherwise`; one that data decide, or that is not `followed`, as it changes
+    on the way, holds for some share of the executions."""
 
     mask: Expr
     body: tuple["Step", ...]
     otherwise: tuple["Step", ...] = ()
+    followed: bool = True
 
 
 class Mine(Struct, frozen=True, kw_only=True):

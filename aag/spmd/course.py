@@ -10,6 +10,7 @@ from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
 from aag.spmd.access import AccessSweep, elements_of
 from aag.spmd.acts import COUNTER, Act, Count, Given, Mine, Repeat, Step
+from aag.spmd.branches import GuardedBranch, chained, levels_of, may_change
 from aag.spmd.nodes import Nest, Reference, assigns_of
 
 
@@ -17,7 +18,7 @@ def is_uneven(nest: Nest) -> bool:
     """Whether start and step of each reference do not say all that the nest touches."""
     if isinstance(nest, AccessSweep):
         return bool(nest.steps)
-    if nest.mask is not None:
+    if nest.mask is not None or _touches_at_times(nest):
         return True
     names = frozenset(index.name for index in nest.indices)
     if any(index.reads & names for index in nest.indices):
@@ -25,6 +26,24 @@ def is_uneven(nest: Nest) -> bool:
     assigns = assigns_of(nest)
     sides = (side for assign in assigns for side in (assign.target, assign.value))
     return any(is_bent(part, names) for each in elements_in(*sides) for part in each.subscripts)
+
+
+def _touches_at_times(nest: Nest) -> bool:
+    """Whether branches touch what the iterations do not touch anyway."""
+    if not nest.guarded:
+        return False
+    always, at_times = set[tuple[Element, bool]](), set[tuple[Element, bool]]()
+    for _, assigns in levels_of(nest):
+        for step in chained(nest, assigns):
+            if isinstance(step, Assign):
+                always.update(elements_of([step], None))
+                continue
+            for number, branch in enumerate(step.branches):
+                tested = at_times if number else always
+                tested.update((each, False) for each in elements_in(branch.test))
+                at_times.update(elements_of(branch.assigns, None))
+    seen = {element for element, _ in always}
+    return any((element, True) not in always if write else element not in seen for element, write in at_times)
 
 
 def is_bent(subscript: Expr, names: frozenset[str]) -> bool:
@@ -54,7 +73,33 @@ def steps_of(nest: Nest, layouts: Layouts) -> tuple[Step, ...]:
 
 def _executed(nest: Nest, assigns: Sequence[Assign]) -> tuple[Step, ...]:
     reduced = bool(nest.reduce) and assigns == nest.assigns
-    return _masked(nest, acts(assigns, reduced=reduced))
+    own = acts(assigns, reduced=reduced) if not nest.guarded else _steps_of(nest, assigns)
+    return _masked(nest, own)
+
+
+def _steps_of(nest: Nest, assigns: Sequence[Assign]) -> tuple[Step, ...]:
+    """The references of assignments, those under conditions of their own where these hold."""
+    found: list[Step] = []
+    direct: list[Assign] = []
+    for step in chained(nest, assigns):
+        if isinstance(step, Assign):
+            direct.append(step)
+            continue
+        found += [*acts(direct), *_branches(nest, step.branches)]
+        direct.clear()
+    return (*found, *acts(direct))
+
+
+def _branches(nest: Nest, branches: Sequence[GuardedBranch]) -> tuple[Step, ...]:
+    if not branches:
+        return ()
+    first, *others = branches
+    tests = () if first.test is None else reads(first.test)
+    body = acts(first.assigns)
+    if first.test is None:
+        return body
+    followed = not may_change(nest, first.holds)
+    return (*tests, Given(mask=first.holds, body=body, otherwise=_branches(nest, others), followed=followed))
 
 
 def acts(assigns: Sequence[Assign], *, reduced: bool = False, source: int = 0) -> tuple[Step, ...]:

@@ -19,6 +19,7 @@ from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
+from aag.spmd.branches import has_conditions
 from aag.spmd.elementwise import FILLED
 from aag.spmd.nodes import (
     CallNode,
@@ -77,7 +78,7 @@ class Formula(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def formulas_at(program: NodeProgram) -> dict[int, Known]:
-    """For each nest with a mask, by identity, what is known when it is reached, and for each DO loop all along."""
+    """For each nest with conditions, by identity, what is known when it is reached, and for each DO loop all along."""
     finder = _Finder(program)
     finder.body(program.body, {})
     return finder.found
@@ -97,7 +98,7 @@ class _Finder:
         for node in body:
             match node:
                 case Nest():
-                    if node.mask is not None:
+                    if has_conditions(node):
                         self.found[id(node)] = dict(known)
                     self._nest(node, known)
                 case Local(assigns=assigns):

@@ -14,6 +14,7 @@ from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, map_expression, names_in
 from aag.mapping.layout import Layouts
 from aag.spmd.access import AccessSweep
+from aag.spmd.branches import conditions_of
 from aag.spmd.course import temporaries
 from aag.spmd.formulas import Known
 from aag.spmd.nodes import Concatenate, Index, Multicast, Need, Nest, Operation, Reference
@@ -40,7 +41,8 @@ def likeness_of_nest(nest: Nest, layouts: Layouts, known: Known) -> Likeness | N
     subscripts += [part for each in every for element in _elements(each) for part in element.subscripts]
     if not _plain(nest.indices, subscripts):
         return None
-    masking = names_in(nest.mask)
+    conditions = conditions_of(nest)
+    masking = names_in(*conditions)
     if masking & (known.keys() | layouts.contents.keys()):
         return None
     names = _Names(layouts, [nest.indices])
@@ -53,7 +55,8 @@ def likeness_of_nest(nest: Nest, layouts: Layouts, known: Known) -> Likeness | N
         tuple(map(names.reference, home)),
         assigns,
         nest.leading,
-        None if nest.mask is None else names.expr(nest.mask),
+        nest.guarded,
+        tuple(map(names.expr, conditions)),
         bool(nest.reduce),
         nest.copies,
         bool(known),

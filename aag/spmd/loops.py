@@ -302,7 +302,7 @@ def _nest(
     combined = reduction(group[0], names) if len(group) == 1 else None
     home = _home(lowering, group, wanted, parts, reduces=bool(parts) or combined is not None)
     combined = None if home is None else combined  # every processor has all of it
-    mask = _mask(lowering, group)
+    mask = _mask(group)
     if combined is not None and group[0].mask != mask:
         raise Unsupported("a reduction over a loop inside the condition of another one")
     deepest = max(group, key=lambda leaf: len(leaf.loops))
@@ -345,6 +345,7 @@ def _nest(
         outer=tuple((*first, *last) for first, last in zip(before[:-1], after[:-1], strict=True)),
         leading=tuple(map(len, before[:-1])),
         mask=mask,
+        guarded=mask is None and len(group) > 1 and any(leaf.mask is not None for leaf in group),
         reduce=combined[0] if combined else "",
         defines=frozenset(leaf.assign.target.name for leaf in group if isinstance(leaf.assign.target, Var)),
     )
@@ -366,11 +367,11 @@ def _at_home(use: Use, home: Reference | None) -> Use:
     return Use(use.element, home.indices)
 
 
-def _mask(lowering: Lowering, group: Sequence[Leaf]) -> Expr | None:
-    """The condition that all assignments of a group share, unless one of them changes it for the next."""
+def _mask(group: Sequence[Leaf]) -> Expr | None:
+    """The condition that all assignments of a group share, unless one of them changes it for the next; where there is
+    none each assignment keeps its own (`aag.spmd.branches`)."""
     masks = {leaf.mask for leaf in group}
     if len(masks) > 1 or changed(group[:-1]) & names_in(group[0].mask):
-        lowering.note("W203", "conditions inside the loop differ: charging what they guard for all iterations")
         return None
     (mask,) = masks
     return None if mask is None or has_inner_loop(mask) else mask

@@ -7,6 +7,7 @@ from aag.ir.expressions import Call, Expr
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import calls_used, elements_in, names_in, own_expressions, walk_expressions, walk_statements
+from aag.spmd.branches import conditions_of, may_change
 from aag.spmd.nodes import Held, Need, Nest, Operation, Reference, assigns_of
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices
@@ -62,8 +63,9 @@ def nest_names(symbols: Symbols, nest: Nest) -> frozenset[str]:
     found = _scalars(symbols, bounds) | reference_names(symbols, nest.home)
     for assign in assigns_of(nest):
         found |= _subscript_names(symbols, assign.value) | _subscript_names(symbols, assign.target)
-    if nest.mask is not None and is_decided_by_indices(nest.mask):
-        found |= scalars(symbols, nest.mask)
+    for condition in conditions_of(nest):
+        if is_decided_by_indices(condition) and not may_change(nest, condition):
+            found |= scalars(symbols, condition)
     return found - indices
 
 

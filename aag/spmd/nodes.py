@@ -151,6 +151,8 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
     `reduce` is the operation of a reduction (a key of `aag.ir.intrinsics.REDUCTIONS`): then `assigns` holds one Assign
     whose value is accumulated into its target. `copies`: a FORALL that reads what it writes goes through a temporary
     (all right-hand sides first). `near`: all that it reads counts as an own element, as nearly all of it is.
+    `guarded`: assignments that choose between a new value and the old one have conditions of their own
+    (`aag.spmd.branches`); then there is no `mask`.
     """
 
     indices: tuple[Index, ...]
@@ -162,6 +164,7 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
     reduce: str = ""
     copies: bool = False
     near: bool = False
+    guarded: bool = False
 
     def around(self, depth: int) -> tuple[tuple[Assign, ...], tuple[Assign, ...]]:
         """The assignments inside `depth` loops that run before and after the next loop."""

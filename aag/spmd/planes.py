@@ -14,6 +14,7 @@ from aag.ir.expressions import Element, Expr
 from aag.ir.linear import linear
 from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
+from aag.spmd.branches import conditions_of
 from aag.spmd.local_parts import pitch_of
 from aag.spmd.nodes import Index, Nest, Operation, OwnedLoop, Reference, assigns_of
 
@@ -24,7 +25,7 @@ def only_chooses_plane(node: Nest | OwnedLoop | Operation, name: str, ends: Sequ
     match node:
         case Nest():
             own = [] if node.home is None else [node.home]
-            is_masked = node.mask is not None and name in names_in(node.mask)
+            is_masked = name in names_in(*conditions_of(node))
             indices, compared = node.indices, list[Reference]()
         case OwnedLoop():
             own, is_masked, indices = [node.home], False, (node.index,)

@@ -16,6 +16,7 @@ from aag.ir.spelling import spell
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
 from aag.spmd import nodes as n
+from aag.spmd.branches import chained
 from aag.spmd.program import NodeProgram
 from aag.wording import plural
 
@@ -141,10 +142,10 @@ class _Printer(Struct, frozen=True):
         around = [nest.around(level) for level in range(1, len(nest.indices) + 1)]
         for level, index in enumerate(nest.indices):
             yield NodeLine(0, depth + level, self._loop(index, nest.home if index.name in shared else None))
-            yield from (NodeLine(0, depth + level + 1, _assign(each)) for each in around[level][0])
+            yield from _assigned(nest, around[level][0], depth + level + 1)
         yield from _innermost(nest, depth + len(nest.indices))
         for level in reversed(range(len(nest.indices))):
-            yield from (NodeLine(0, depth + level + 1, _assign(each)) for each in around[level][1])
+            yield from _assigned(nest, around[level][1], depth + level + 1)
             yield NodeLine(0, depth + level, "end do")
 
     def _loop(self, index: n.Index, home: n.Reference | None) -> str:
@@ -171,11 +172,25 @@ def _innermost(nest: n.Nest, depth: int) -> Iterator[NodeLine]:
     if nest.mask is not None:
         yield NodeLine(0, depth, f"if ({spell(nest.mask)}) then")
         depth += 1
-    for assign in nest.assigns:
-        text = _accumulate(assign, nest.reduce) if nest.reduce else _assign(assign)
-        yield NodeLine(0, depth, text)
+    if nest.reduce:
+        yield from (NodeLine(0, depth, _accumulate(each, nest.reduce)) for each in nest.assigns)
+    else:
+        yield from _assigned(nest, nest.assigns, depth)
     if nest.mask is not None:
         yield NodeLine(0, depth - 1, "end if")
+
+
+def _assigned(nest: n.Nest, assigns: Sequence[Assign], depth: int) -> Iterator[NodeLine]:
+    """Assignments that follow each other, those under conditions of their own in IF blocks."""
+    for step in chained(nest, assigns):
+        if isinstance(step, Assign):
+            yield NodeLine(0, depth, _assign(step))
+            continue
+        for number, branch in enumerate(step.branches):
+            otherwise = "else " if number else ""
+            yield NodeLine(0, depth, "else" if branch.test is None else f"{otherwise}if ({spell(branch.test)}) then")
+            yield from (NodeLine(0, depth + 1, _assign(each)) for each in branch.assigns)
+        yield NodeLine(0, depth, "end if")
 
 
 def _accumulate(assign: Assign, operation: str) -> str:

@@ -13,6 +13,7 @@ Beyond a budget only some iterations of the outermost loop are enumerated. They 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import inf
 from typing import Any
 
@@ -112,17 +113,17 @@ def stream_of(
     rank: int,
     budget: int,
     known: Known | None = None,
-    share: float = MASK_SHARE,
+    shares: Mapping[Expr, float] | None = None,
 ) -> Stream:
     """The references of a nest on a processor, about `budget` of them; `known`: values of data that masks read;
-    `share`: of the iterations for which masks hold whose data are not known.
+    `shares`: of the iterations for which conditions hold whose data are not known (default: half of them).
 
     Raises:
         Unknown: a bound has no value.
         TooLarge: there are too many even in a few iterations of the outermost loop.
     """
     steps = steps_of(nest, layouts)
-    walk = _Enumeration(nest, layouts, env, rank, known or {}, share)
+    walk = _Enumeration(nest, layouts, env, rank, known or {}, shares or {})
     walk.read, walk.put = frozenset(read_in(steps)), frozenset(put_in(steps))
     if 2 * walk.at_most(steps) > budget:  # else an estimate could not exceed it by much
         walk.total = walk.estimated(steps)
@@ -134,9 +135,9 @@ class _Enumeration:
     """One processor's way through the steps."""
 
     def __init__(
-        self, nest: Nest, layouts: Layouts, env: Environment, rank: int, known: Known, share: float = MASK_SHARE
+        self, nest: Nest, layouts: Layouts, env: Environment, rank: int, known: Known, shares: Mapping[Expr, float]
     ) -> None:
-        self.known, self.share = known, share
+        self.known, self.shares = known, shares
         self.halved = False
         self.nest, self.layouts, self.env = nest, layouts, env
         self.rank = np.array([rank], np.int64)
@@ -349,14 +350,14 @@ class _Enumeration:
             vectors[name] = self._draw(count, vectors)
 
     def _holds(self, step: Given, vectors: Vectors, count: int) -> Bools:
-        try:
-            self._refuse_lost(step.mask, vectors)
-            followed = {name: each for name, each in vectors.items() if each.dtype == np.int64}
-            mask = mask_holds(step.mask, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
-            return np.broadcast_to(mask, (count,))
-        except (Unknown, TooLarge):
-            self.halved = True
-            return self._draw(count, vectors) < self.share
+        if step.followed:
+            with suppress(Unknown, TooLarge):
+                self._refuse_lost(step.mask, vectors)
+                followed = {name: each for name, each in vectors.items() if each.dtype == np.int64}
+                mask = mask_holds(step.mask, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
+                return np.broadcast_to(mask, (count,))
+        self.halved = True
+        return self._draw(count, vectors) < self.shares.get(step.mask, MASK_SHARE)
 
     def _draw(self, count: int, vectors: Vectors, salt: int = 0) -> Floats:
         """Numbers from 0 to 1 without visible pattern, the same for the same indices (SplitMix64's finalizer)."""

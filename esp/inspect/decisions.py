@@ -12,6 +12,7 @@ from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
 from aag.mapping.layout import Layouts
 from aag.spmd import nodes as n
+from aag.spmd.branches import conditions_of
 from aag.wording import as_written
 from interpreter.application import Application
 
@@ -106,10 +107,9 @@ def _nest(nest: n.Nest, layouts: Layouts) -> str:
 
 def _tests(nest: n.Nest) -> str:
     """That an iteration tests the conditions of other lines, which carry no time of their own."""
-    if nest.mask is None:
-        return ""
     own = {nest.span.line, *(each.span.line for each in nest.assigns)}
-    lines = sorted({each.span.line for each in walk_expressions(nest.mask)} - own - {0})
+    tested = (each.span.line for condition in conditions_of(nest) for each in walk_expressions(condition))
+    lines = sorted({*tested} - own - {0})
     if not lines:
         return ""
     what = f"the condition of line {lines[0]}" if len(lines) == 1 else f"the conditions of {_listed(lines)}"

@@ -12,6 +12,7 @@ from aag.ir.statements import Assign, Forall, If, SelectCase, Stmt, Where
 from aag.ir.visitors import bodies, walk_statements
 from aag.mapping.describe import LayoutRow, layout_rows
 from aag.source.joining import first_fixed_line
+from aag.spmd.branches import has_conditions
 from aag.spmd.nodes import Nest, OwnedLoop, assigns_of
 from esp import api
 from esp.computed import setting_of
@@ -236,7 +237,7 @@ def _tested_in(source: api.Source, stages: api.Stages, line: int) -> tuple[int, 
 
 
 def _is_masked(aau: IterD) -> bool:
-    return isinstance(aau.nest, Nest) and aau.nest.mask is not None
+    return isinstance(aau.nest, Nest) and has_conditions(aau.nest)
 
 
 def _assigns(aau: AAU) -> tuple[Assign, ...]:

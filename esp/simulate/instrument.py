@@ -3,25 +3,24 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from itertools import groupby
 
 from fparser.two import Fortran2003
 from fparser.two.utils import Base, walk
 from msgspec import Struct
 
-from aag.ir.operations import operations
 from aag.source.parsing import tree_of
 from aag.spmd.emit.text import short
 from esp.errors import PredictionError
+from esp.simulate.nest_counts import Tally, count_steps, enter, keep_better
 from esp.simulate.operations import Operations, is_own_bound
 from esp.simulate.scope import NameTable, functions_of, scope_of
 from esp.simulate.tree import (
     LOOPS,
     LoopNest,
+    NestBranch,
     arguments_of,
     asks_library,
     begin_of,
-    condition_of,
     entered,
     has_label,
     index_of,
@@ -34,7 +33,6 @@ from esp.simulate.tree import (
     name_of_unit,
     nest_at,
     only_helps,
-    pair_of,
     parts_of,
 )
 
@@ -63,10 +61,6 @@ _SILENT = (
     Fortran2003.Format_Stmt,
 )
 """Statements that are not counted: input, output and storage cost the processor nothing here."""
-
-
-Tally = dict[int, Counter[str]]
-"""Operations by the line of the text where they stand."""
 
 
 class Piece(Struct, frozen=True):
@@ -230,7 +224,7 @@ class _Writer:
                 self._check_scalar(node, scope)
                 counter = self._operations(scope, around=around)
                 counter.assign(target, value, 0)
-                _enter(pending, node, counter.levels[0])
+                enter(pending, node, counter.levels[0])
             case Fortran2003.Call_Stmt() if is_runtime_call(node) or self._is_skipped(str(node.items[0])):
                 pass
             case Fortran2003.Call_Stmt():
@@ -240,7 +234,7 @@ class _Writer:
                     for each in arguments_of(node.items[1]):
                         if not isinstance(each, Fortran2003.Name) and not scope.is_array(each):
                             counter.expression(each, 0)
-                _enter(pending, node, counter.levels[0])
+                enter(pending, node, counter.levels[0])
             case _ if isinstance(node, _SILENT):
                 pass
             case _:
@@ -255,8 +249,8 @@ class _Writer:
         counter = self._operations(scope, ("",))
         counter.assign(target, value, 1)
         does: Tally = {}
-        _enter(pending, node, counter.levels[0] + Counter({"loop.setup": 1}))
-        _enter(does, node, counter.levels[1] + Counter({"loop.iteration": 1}))
+        enter(pending, node, counter.levels[0] + Counter({"loop.setup": 1}))
+        enter(does, node, counter.levels[1] + Counter({"loop.iteration": 1}))
         self._add(self.before, begin_of(node), self._counter(does, f"size({target}, kind=8)"))
 
     def _compound(self, node: Base, scope: NameTable, around: str, pending: Tally) -> None:
@@ -266,8 +260,8 @@ class _Writer:
         match node:
             case Fortran2003.If_Stmt() if keeps_better(node):
                 counter = self._operations(scope, around=around)
-                _keep_better(counter, node, 0)
-                _enter(pending, node, counter.levels[0])
+                keep_better(counter, node, 0)
+                enter(pending, node, counter.levels[0])
             case Fortran2003.If_Stmt():
                 self._if_statement(node, scope, around, pending)
             case Fortran2003.If_Construct():
@@ -281,7 +275,7 @@ class _Writer:
 
     def _if_statement(self, node: Base, scope: NameTable, around: str, pending: Tally) -> None:
         condition, action = node.items
-        _enter(pending, node, self._condition(condition, scope, around))
+        enter(pending, node, self._condition(condition, scope, around))
         does: Tally = {}
         action.item = node.item
         if not self._simple(action, scope, around, does):
@@ -303,9 +297,9 @@ class _Writer:
         parts = parts_of(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
         for number, (head, inside) in enumerate(parts):
             if isinstance(head, Fortran2003.If_Then_Stmt):
-                _enter(pending, head, self._condition(head.items[0], scope, around))
+                enter(pending, head, self._condition(head.items[0], scope, around))
             elif isinstance(head, Fortran2003.Else_If_Stmt):
-                _enter(tested, head, self._condition(head.items[0], scope, around))
+                enter(tested, head, self._condition(head.items[0], scope, around))
             self._branch(head, inside, scope, around, tested)
             if number == len(parts) - 1 and tested and not isinstance(head, Fortran2003.Else_Stmt):
                 self._add(self.before, begin_of(node.content[-1]), "else", self._counter(tested))
@@ -319,10 +313,10 @@ class _Writer:
     def _cases(self, node: Base, scope: NameTable, around: str, pending: Tally) -> None:
         counter = self._operations(scope, around=around)
         counter.expression(node.content[0].items[0], 0)
-        _enter(pending, node.content[0], counter.levels[0])
+        enter(pending, node.content[0], counter.levels[0])
         tested: Tally = {}
         for head, inside in parts_of(node, (Fortran2003.Case_Stmt,)):
-            _enter(tested, head, Counter({"int.cmp": 1}))
+            enter(tested, head, Counter({"int.cmp": 1}))
             self._branch(head, inside, scope, around, tested)
 
     def _condition(self, condition: Base, scope: NameTable, around: str) -> "Counter[str]":
@@ -347,15 +341,15 @@ class _Writer:
         elif only_helps(node, self.helpers):
             pass
         elif (nest := nest_at(node, self.quoted)) is not None:
-            _enter(pending, head, Counter({"loop.setup": 1}))
+            enter(pending, head, Counter({"loop.setup": 1}))
             for loop, entry in nest.headers:
-                _enter(pending, loop, _bounds(loop, entry))
+                enter(pending, loop, _bounds(loop, entry))
             self._nest(nest, scope, pending)
         else:
             entry, inside = entered(node)
             counter = self._operations(scope)
             counter.bounds(control.items[1][1], 0)
-            _enter(pending, head, counter.levels[0] + Counter({"loop.setup": 1}) + _bounds(head, entry))
+            enter(pending, head, counter.levels[0] + Counter({"loop.setup": 1}) + _bounds(head, entry))
             self._step(head, entry)
             self.block(inside, scope, index_of(node))
 
@@ -370,7 +364,7 @@ class _Writer:
         name = f"{head.item.name}: " if getattr(head.item, "name", None) else ""
         label = f"{head.items[1]} " if isinstance(head, Fortran2003.Label_Do_Stmt) else ""
         tests: Tally = {}
-        _enter(tests, head, self._condition(condition, scope, ""))
+        enter(tests, head, self._condition(condition, scope, ""))
         self.instead[begin] = [
             f"{name}do {label}".rstrip(),
             *([self._counter(tests)] if tests else []),
@@ -383,54 +377,40 @@ class _Writer:
         depth = len(nest.loops)
         counter = self._operations(scope, nest.loops, nest.assigned)
         does: list[Tally] = [{} for _ in range(depth + 1)]
-        masks: list[tuple[Base, Tally]] = []
         for around, (loop, _) in enumerate(nest.headers):
             counter.bounds(walk(loop, Fortran2003.Loop_Control)[0].items[1][1], around)
         for level, each in enumerate(counter.levels):
-            _enter(does[level], nest.headers[0][0], each)
-        for mask, group in groupby(nest.statements, key=lambda each: each[1]):
-            outside = counter.seen()
-            if mask is not None:
-                masks.append((mask, {}))
-                former = _copied(counter)
-                counter.expression(condition_of(mask), depth)
-                for at, more in _added(counter, former):
-                    _enter(does[at], mask, more)
-                outside = counter.seen()
-            for level, _, statement in group:
-                if is_helping(statement, self.helpers):
-                    continue
-                former = _copied(counter)
-                self._step_of(counter, statement, level, scope)
-                for at, more in _added(counter, former):
-                    _enter(does[at] if mask is None or at < depth else masks[-1][1], statement, more)
-            if mask is not None:
-                counter.forget(outside, depth)
+            enter(does[level], nest.headers[0][0], each)
+        branches = count_steps(
+            nest, counter, does, self.helpers, lambda each, level: self._step_of(counter, each, level, scope)
+        )
         for at, each in does[0].items():
             pending.setdefault(at, Counter()).update(each)
         for level, (loop, entry) in enumerate(nest.headers, start=1):
-            _enter(does[level], loop, Counter({"loop.iteration": 1}))
+            enter(does[level], loop, Counter({"loop.iteration": 1}))
             if level < depth:
-                _enter(does[level], nest.headers[level][0], Counter({"loop.setup": 1}))
+                enter(does[level], nest.headers[level][0], Counter({"loop.setup": 1}))
             self._add(self.after, last_of(entry), self._counter(does[level]))
-        for mask, tally in masks:
-            self._masked(mask, tally)
+        for branch, tally in branches:
+            self._taken(branch, tally)
 
     def _step_of(self, counter: Operations, statement: Base, level: int, scope: NameTable) -> None:
         """Count a statement of a nest at its level."""
         if keeps_better(statement):
-            _keep_better(counter, statement, level)
+            keep_better(counter, statement, level)
             return
         target, _, value = statement.items
         self._check_scalar(statement, scope)
         counter.assign(target, value, level)
 
-    def _masked(self, mask: Base, does: Tally) -> None:
-        """Count what is done where the condition of an IF holds."""
-        if does and isinstance(mask, Fortran2003.If_Stmt):
-            self._opened(mask, does)
+    def _taken(self, branch: NestBranch, does: Tally) -> None:
+        """Count what is done where a branch is taken, or behind the last one."""
+        if does and branch.head is None:
+            self._opened(branch.node, does)
+        elif does and branch.number < 0:
+            self._add(self.before, begin_of(branch.node.content[-1]), "else", self._counter(does))
         elif does:
-            self._add(self.after, last_of(mask.content[0]), self._counter(does))
+            self._add(self.after, last_of(branch.head), self._counter(does))
 
     def _operations(
         self, scope: NameTable, loops: Sequence[str] = (), assigned: Mapping[str, int] | None = None, around: str = ""
@@ -468,31 +448,6 @@ class _Writer:
     def _refused(self, node: Base, why: str) -> PredictionError:
         at = begin_of(node)
         return PredictionError(f"{why}.", where=f"{self.name}:{at}", why=self.lines[at - 1].strip() if at else "")
-
-
-def _keep_better(counter: Operations, node: Base, level: int) -> None:
-    """Count a step of MAXLOC or MINLOC: a comparison, as for MAXVAL. That of places only makes the answer that of one
-    processor."""
-    pair = pair_of(node)
-    for each in pair:
-        counter.expression(each, level)
-    counter.levels[level].update(operations(counter.scope.type_of(pair[0]), "cmp"))
-
-
-def _copied(counter: Operations) -> list["Counter[str]"]:
-    return [Counter(each) for each in counter.levels]
-
-
-def _added(counter: Operations, former: Sequence["Counter[str]"]) -> list[tuple[int, "Counter[str]"]]:
-    """What was counted since then, by level."""
-    return [(at, late - early) for at, (late, early) in enumerate(zip(counter.levels, former, strict=True))]
-
-
-def _enter(tally: Tally, node: Base, does: "Counter[str]") -> None:
-    """Add what a statement does."""
-    at = begin_of(node)
-    if does and at is not None:
-        tally.setdefault(at, Counter()).update(does)
 
 
 def _bounds(head: Base, entry: Base) -> "Counter[str]":

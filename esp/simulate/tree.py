@@ -15,14 +15,25 @@ RUNTIME = "esp_"
 LOOPS = (Fortran2003.Block_Nonlabel_Do_Construct, Fortran2003.Block_Label_Do_Construct)
 
 
+class NestBranch(Struct, frozen=True, kw_only=True, eq=False):
+    """A branch of an IF in a nest. `head`: the statement behind which it begins; None: an IF statement. `test`: what is
+    tested for it; None: ELSE."""
+
+    node: Any
+    number: int
+    head: Any
+    test: Any
+
+
 class LoopNest(Struct, frozen=True, kw_only=True):
-    """Loops directly inside each other, with assignments, some of those of the innermost under a condition."""
+    """Loops directly inside each other, with assignments, some of them under conditions."""
 
     loops: tuple[str, ...]
     headers: tuple[tuple[Any, Any], ...]
     """The DO statement, and the statement behind which an iteration begins."""
     statements: tuple[tuple[int, Any, Any], ...]
-    """Level, the IF around it or None, and what it is: an assignment, or an IF that keeps the better of two places."""
+    """Level, the branch around it or None, and what it is: an assignment, or an IF that keeps the better of two
+    places."""
     assigned: Mapping[str, int]
 
 
@@ -47,11 +58,15 @@ def nest_at(node: Base, apart: Collection[int]) -> LoopNest | None:
         if any(begin_of(each) in apart for each in inside):
             return None
         for each in others:
-            found = _step_of(each, innermost=not inner)
+            found = _step_of(each)
             if found is None:
                 return None
             statements += [(level, mask, step) for mask, step in found]
         at = inner[0] if inner else None
+    tests = [(number, "" if branch is None else str(branch.test)) for number, branch, _ in statements]
+    inside = {test for number, test in tests if number == level}
+    if len(inside) == 1 and inside <= {test for number, test in tests if test and number < level}:
+        return None  # a condition around all that is inside is tested anew in each loop
     targets = {
         str(_assignment_of(each).items[0]).lower(): number
         for number, _, each in statements
@@ -60,35 +75,37 @@ def nest_at(node: Base, apart: Collection[int]) -> LoopNest | None:
     return LoopNest(loops=tuple(loops), headers=tuple(headers), statements=tuple(statements), assigned=targets)
 
 
-def condition_of(mask: Base) -> Any:
-    """The condition of an IF."""
-    return mask.items[0] if isinstance(mask, Fortran2003.If_Stmt) else mask.content[0].items[0]
-
-
 def _assignment_of(step: Base) -> Any:
     return step.items[1] if isinstance(step, Fortran2003.If_Stmt) else step
 
 
-def _step_of(node: Base, *, innermost: bool) -> list[tuple[Any, Any]] | None:
-    """The assignments of a statement in a nest, each with the IF around it; None: it belongs to no nest."""
+def _step_of(node: Base) -> list[tuple["NestBranch | None", Any]] | None:
+    """The assignments of a statement in a nest, each with the branch around it; None: it belongs to no nest."""
     if isinstance(node, Fortran2003.Assignment_Stmt) or keeps_better(node):
         return [(None, node)]
-    if not innermost or (assigned := _masked(node)) is None or asks_library(condition_of(node)):
+    branches = _branches_of(node)
+    if branches is None or any(asks_library(each.test) for each, _ in branches if each.test is not None):
         return None
-    return [(node, each) for each in assigned]
+    return [(branch, each) for branch, inside in branches for each in inside]
 
 
-def _masked(node: Base) -> list[Base] | None:
-    """The assignments under a condition without ELSE."""
+def _branches_of(node: Base) -> list[tuple["NestBranch", list[Base]]] | None:
+    """The branches of an IF with nothing but assignments in each."""
     if isinstance(node, Fortran2003.If_Stmt):
         node.items[1].item = node.item
-        return [node.items[1]] if isinstance(node.items[1], Fortran2003.Assignment_Stmt) else None
+        branch = NestBranch(node=node, number=0, head=None, test=node.items[0])
+        return [(branch, [node.items[1]])] if isinstance(node.items[1], Fortran2003.Assignment_Stmt) else None
     if not isinstance(node, Fortran2003.If_Construct):
         return None
     parts = parts_of(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
-    inside = parts[0][1]
-    plain = all(isinstance(each, Fortran2003.Assignment_Stmt) or keeps_better(each) for each in inside)
-    return list(inside) if len(parts) == 1 and plain else None
+    steps = (isinstance(each, Fortran2003.Assignment_Stmt) or keeps_better(each) for _, part in parts for each in part)
+    if not all(part for _, part in parts) or not all(steps):
+        return None
+    tests = [None if isinstance(head, Fortran2003.Else_Stmt) else head.items[0] for head, _ in parts]
+    return [
+        (NestBranch(node=node, number=number, head=head, test=test), part)
+        for number, ((head, part), test) in enumerate(zip(parts, tests, strict=True))
+    ]
 
 
 def keeps_better(node: Base) -> bool:

@@ -51,8 +51,6 @@ CLOSE = 0.01
 """Error of the time from which on it is a fault."""
 _DATA = frozenset(("bound", "branch", "call", "extrapolated", "mask", "unmodelled", "while"))
 """Assumptions about what the program does, not about the machine."""
-_CONDITIONS = "W203"
-"""The warning that conditions in a loop differ: what they guard is charged for all iterations."""
 NEVER_COUNTED = frozenset(("guard",))
 """Operations that are not compared: the emitted program has guards of its own."""
 
@@ -100,7 +98,6 @@ def compared(
 
     predicted, computed = api.interpreted(stages, walked, attempt)
     unknown, undecided = undecided_of(stages, walked, predicted, computed)
-    notes = {each.code for each in stages.node_program.notes}
     procs = program.emission.procs
     wanted: dict[str, float] = defaultdict(float)
     for each in predicted.counts.of():
@@ -126,7 +123,7 @@ def compared(
         predicted_s=float(np.max(predicted.per_processor.end_s)),
         executed_s=run.execution.time_s,
         difference="" if expected is None else difference(expected, run.execution.answer),
-        assumes=bool(undecided) or _CONDITIONS in notes or any(each.code in _DATA for each in predicted.assumptions),
+        assumes=bool(undecided) or any(each.code in _DATA for each in predicted.assumptions),
         undecided=undecided,
         unknown=unknown,
     )

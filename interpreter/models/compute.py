@@ -4,6 +4,8 @@ Formula: T(IterD) = T_setup + n * (T_iter + T_body), at every level of a nest.
 Source: Parashar and Hariri, section 2.3.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -113,7 +115,12 @@ def masked_of(run: Run, nest: Nest, trips: Trips) -> Ints | Array:
 
 
 def nest_cost(
-    run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array, entered: Ints | None = None
+    run: Run,
+    aau: IterD,
+    level: Ints | Array,
+    count: Ints,
+    conditional: Sequence[Ints | Array],
+    entered: Ints | None = None,
 ) -> Cost:
     """The cost of a nest on each processor: loop d is set up once for each iteration of loop d - 1.
 
@@ -123,28 +130,28 @@ def nest_cost(
         level: (P, D) iterations at each level in total, innermost last. Loops inside the one in which a mask is tested
             run where it holds.
         count: (P,) executions; for a nest with loops those of the innermost.
-        masked: (P,) those for which the mask holds.
+        conditional: (P,) how often each of `IterD.conditional` is done: first where the mask holds.
         entered: (P,) 1 where the processor passes the guard before the loops; None: all do.
     """
     if aau.nest is not None and aau.nest.mask is not None and aau.tested < level.shape[1]:
-        share = masked / np.maximum(count, 1)
+        share = conditional[0] / np.maximum(count, 1)
         level = np.where(np.arange(level.shape[1]) < aau.tested, level, level * share[:, None])
     found = alike(run)
     if found is not None:
         classes, ranks = found
-        few = level[ranks], count[ranks], masked[ranks]
+        few = level[ranks], count[ranks], [each[ranks] for each in conditional]
         guarded = () if entered is None else (entered,)
         if all(
             (column[part] == few_of.take(classes.number[part])).all()
             for column, few_of in zip(
-                (*level.T, count, masked, *guarded),
-                (*few[0].T, *few[1:], *(each[ranks] for each in guarded)),
+                (*level.T, count, *conditional, *guarded),
+                (*few[0].T, few[1], *few[2], *(each[ranks] for each in guarded)),
                 strict=True,
             )
             for part in shared.blocks(run.procs, shared.BLOCK)
         ):
             return _nest_cost(run, aau, *few, None if entered is None else entered[ranks], classes)
-    return _nest_cost(run, aau, level, count, masked, entered, None)
+    return _nest_cost(run, aau, level, count, conditional, entered, None)
 
 
 def _nest_cost(
@@ -152,15 +159,14 @@ def _nest_cost(
     aau: IterD,
     level: Ints | Array,
     count: Ints,
-    masked: Ints | Array,
+    conditional: Sequence[Ints | Array],
     entered: Ints | None,
     classes: Classes | None,
 ) -> Cost:
     """As `nest_cost`, from the iterations of all processors or of one of each class."""
     all_do = np.ones(count.size)
     often = [all_do if entered is None else entered, *(level.T if level.shape[1] else (count,))]
-    if aau.masked.computation:
-        often.append(masked)
+    often += [times for times, work in zip(conditional, aau.conditional, strict=True) if work.computation]
     if aau.setup.overhead:
         often.append(all_do)
     table = np.array(often, np.float64)
@@ -179,7 +185,7 @@ def nest_basis(run: Run, aau: IterD, depth: int) -> Basis:
 
 def nest_works(aau: IterD, depth: int) -> list[list[Work]]:
     """What an execution of a nest pays besides its iterations where the processor comes to its loops, what each
-    iteration pays at each level (with no loop each execution) and behind the mask, and what all processors pay to find
+    iteration pays at each level (with no loop each execution) and under conditions, and what all processors pay to find
     their part."""
     works = [[work] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
     for number, each in enumerate(works):
@@ -188,8 +194,7 @@ def nest_works(aau: IterD, depth: int) -> list[list[Work]]:
         works[-1].append(aau.work)
     else:
         works.append([aau.work])
-    if aau.masked.computation:
-        works.append([aau.masked])
+    works += [[each] for each in aau.conditional if each.computation]
     works.insert(0, [Work(computation=aau.setup.computation), *([LOOP_SETUP] if depth else [])])
     if aau.setup.overhead:
         works.append([Work(overhead=aau.setup.overhead)])

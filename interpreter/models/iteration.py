@@ -37,6 +37,7 @@ from interpreter.models.compute import (
     priced,
 )
 from interpreter.models.differing import LONG, Differing, Even, MissRecorder, Place, sampled, settled
+from interpreter.models.guarded import times_of_branches
 from interpreter.models.listing import listing
 from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
@@ -103,7 +104,8 @@ def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips
         else:
             told = f"the mask depends on data: it holds for {share:.0%} of the elements, {COMPUTED}"
             run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, aau.span)
-    return nest_cost(run, aau, found.level, found.count, masked_of(run, nest, found), found.entered)
+    conditional = [masked_of(run, nest, found), *times_of_branches(run, aau, nest, found)]
+    return nest_cost(run, aau, found.level, found.count, conditional, found.entered)
 
 
 @remembered(lambda _, key, *_rest: key[1], lambda _, key, *_rest: key[2])

@@ -10,7 +10,7 @@ from aag.spmd.access import AccessSweep
 from aag.spmd.nodes import Nest
 from aag.spmd.stream import Stream
 from aag.spmd.vector import TooLarge
-from interpreter.models.asking import share_of_mask
+from interpreter.models.asking import shares_in
 from interpreter.models.cache import MAX_CLASSES, ListedNest
 from interpreter.remembered import remembered
 from interpreter.state import Run
@@ -37,7 +37,7 @@ def _streams(run: Run, nest: Nest, ranks: Ints) -> Sequence[Stream]:
     """
     if listing(run).left < 0:
         raise TooLarge(f"the program makes more than {LISTED:,} references that differ")
-    found = run.application.streams(nest, run.env, ranks, LOOKED_AT, share_of_mask(run, nest))
+    found = run.application.streams(nest, run.env, ranks, LOOKED_AT, shares_in(run, nest))
     listing(run).spend(sum([each.offset.size for each in found]))
     return found
 

@@ -20,7 +20,7 @@ from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
 from interpreter.counts import CountColumn, Counts
 from interpreter.metrics import COMPUTATION
-from interpreter.models.asking import share_of_mask
+from interpreter.models.asking import shares_in
 from interpreter.models.cache import (
     Cache,
     CachedAccess,
@@ -277,8 +277,8 @@ def _replayed(
     """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
     cache = cache_of(costs)
     node = aau.owned if isinstance(aau, IterSync) else nest
-    share = None if nest.mask is None else share_of_mask(run, nest)
-    question = ("misses", node, key[2], share, tuple(run.setting.addresses.items()), cache, costs.tlb_entries, state)
+    given = key[2], shares_in(run, nest), tuple(run.setting.addresses.items())
+    question = ("misses", node, *given, cache, costs.tlb_entries, state)
     known = run.application.answers.find(question)
     if isinstance(known, _Found):
         listing(run).spend(known.listed)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import AAU, Comm, IterD, IterSync
 from aag.ir.evaluate import Unknown
+from aag.spmd.branches import has_conditions
 from aag.spmd.nodes import DoNode, Exchange, Nest
 from aag.spmd.partition import Trips
 from aag.spmd.vector import Along, TooLarge
@@ -112,7 +113,7 @@ def _body(_: Run, _aau: AAU, loop: DoNode, body: tuple[AAU, ...]) -> _Body | Non
         return None
     nest = nests[0].nest
     assert nest is not None
-    if nest.home is None or nest.home.is_scattered or nest.mask is not None or nest.reduce or nest.copies:
+    if nest.home is None or nest.home.is_scattered or has_conditions(nest) or nest.reduce or nest.copies:
         return None
     index = loop.index
     whole = replace(

@@ -11,6 +11,7 @@ from aag.ir.linear import linear
 from aag.ir.spelling import spell
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
+from aag.spmd.branches import GuardedBranch, GuardedChain, chained
 from aag.spmd.elementwise import INNER
 from aag.spmd.emit.context import Context, is_own
 from aag.spmd.emit.moves import combine
@@ -143,7 +144,28 @@ def assignment(context: Context, each: Assign) -> str:
 
 
 def _plain(context: Context, node: Nest, assigns: Sequence[Assign]) -> list[str]:
-    return [assignment(context, _started(context, node, each)) for each in assigns]
+    started = [_started(context, node, each) for each in assigns]
+    return [line for each in chained(node, started) for line in _step(context, each)]
+
+
+def _step(context: Context, step: Assign | GuardedChain) -> Iterator[str]:
+    if isinstance(step, Assign):
+        yield assignment(context, step)
+        return
+    first = step.branches[0]
+    if len(step.branches) == len(first.assigns) == 1:
+        yield f"if ({_tested(context, first)}) {assignment(context, first.assigns[0])}"
+        return
+    for number, branch in enumerate(step.branches):
+        otherwise = "else " if number else ""
+        yield "else" if branch.test is None else f"{otherwise}if ({_tested(context, branch)}) then"
+        yield from indented(assignment(context, each) for each in branch.assigns)
+    yield "end if"
+
+
+def _tested(context: Context, branch: GuardedBranch) -> str:
+    assert branch.test is not None
+    return context.spell(branch.test, branch.assigns[0].span.line)
 
 
 def _started(context: Context, node: Nest, each: Assign) -> Assign:

@@ -262,11 +262,28 @@ def test_a_subscript_that_goes_round_costs_what_another_does(work):
     assert work("x = cshift(y, 1)") == work("x(1:n-1) = y(2:n)")
 
 
-def test_where_conditions_differ_each_is_an_if_of_its_own(work):
-    """Nothing is chosen or loaded that an IF would leave alone."""
-    body = "do i = 1, n\n s = y(i)*2\n if (s > 0) then\n x(i) = s\n else\n x(i) = -s\n end if\n end do"
-    conditions, values = {"r8.cmp": 2, "logical": 1}, {"r8.mul": 1, "assign": 1, "r8.add": 1}
-    assert work(body)["loop i"] == {**conditions, **values, "load": 1, "store": 2, "index.1d": 2}
+def test_where_conditions_differ_each_branch_has_its_own_work(work):
+    """Nothing is chosen or loaded that an IF would leave alone, and what a branch has loaded others load, too."""
+    body = """do i = 1, n
+      s = y(i)*2
+      if (s > 0) then
+        x(i) = s
+      else if (i > 4) then
+        x(i) = -s
+      else
+        x(i) = x(i)*s
+      end if
+    end do"""
+    found = work(body)
+    first, second, third = (found.pop(each) for each in [*found] if each.endswith("run"))
+    (test,) = (found.pop(each) for each in [*found] if each.endswith("tested"))
+    assert found == {
+        "before": {"index.1d": 2},
+        "loop i": {"r8.mul": 1, "assign": 1, "load": 1, "index.1d": 1, "r8.cmp": 1},
+    }
+    assert (first, test) == ({"store": 1, "index.1d": 1}, {"int.cmp": 1})
+    assert second == {"r8.add": 1, "store": 1, "index.1d": 1}
+    assert third == {"load": 1, "r8.mul": 1, "store": 1, "index.1d": 1}
 
 
 def test_overhead_of_a_share_and_of_a_guard(graph_of):

@@ -1,0 +1,114 @@
+"""Random loops with IF blocks among statements that keep them together: private scalars, reductions, outer loops.
+
+All values are whole numbers below 2**53, so that answers are equal in every bit.
+"""
+
+import random
+
+HEAD = """program branches
+  implicit none
+  integer, parameter :: n = {n}, m = {m}
+  real(8) :: u(n, m), v(n, m), w(n, m), r(m), s, x, y
+  integer :: k(n, m), i, j, c
+!hpf$ processors p({grid})
+!hpf$ template t(n, m)
+!hpf$ distribute t({formats}) onto p
+!hpf$ align with t :: u, v, w, k
+!hpf$ align r(j) with t({row}, j)
+  forall (i = 1:n, j = 1:m) u(i, j) = mod(3*i + 5*j, {modulus})
+  forall (i = 1:n, j = 1:m) v(i, j) = mod(i*j, 7) - 2
+  forall (i = 1:n, j = 1:m) k(i, j) = mod(i + 2*j, 4)
+  w = 0
+  r = 1
+  s = 0
+  c = {c}
+"""
+TAIL = """  print *, s
+  do j = 1, m
+    do i = 1, n
+      print *, int(u(i, j)), int(v(i, j)), int(w(i, j)), k(i, j)
+    end do
+  end do
+  do j = 1, m
+    print *, int(r(j))
+  end do
+end program branches
+"""
+FORMATS = (("block", "*"), ("*", "block"), ("cyclic", "*"), ("*", "cyclic(2)"), ("block", "block"), ("cyclic", "block"))
+
+
+def program(seed: int, procs: int) -> str:
+    """A program for some processors."""
+    chooser = random.Random(f"branches {seed}")
+    formats = chooser.choice(FORMATS if procs % 2 == 0 else FORMATS[:4])
+    grid = f"{procs // 2}, 2" if "*" not in formats else str(procs)
+    head = HEAD.format(
+        n=chooser.randrange(5, 14),
+        m=chooser.randrange(5, 12),
+        grid=grid,
+        formats=", ".join(formats),
+        row="*" if formats[0] == "*" else 1,
+        modulus=chooser.choice((5, 9, 11)),
+        c=chooser.randrange(1, 6),
+    )
+    return head + "".join(_nest(chooser) for _ in range(chooser.randrange(1, 4))) + TAIL
+
+
+def _nest(chooser: random.Random) -> str:
+    lines = [f"  do j = {chooser.choice((1, 2))}, m"]
+    outer = chooser.randrange(3) == 0
+    if outer:
+        lines += ["    y = mod(7*j, 5)", *_indented(_choice(chooser, ["y"], outside=True), 2)]
+    lines.append(f"    do i = {chooser.choice(('1', '2', 'j'))}, n")
+    targets = chooser.sample(["u(i, j)", "v(i, j)", "w(i, j)", "k(i, j)"], 2)
+    body = [f"x = {_value(chooser, outer)}"]
+    for _ in range(chooser.randrange(1, 4)):
+        kind = chooser.randrange(5)
+        if kind == 0:
+            body.append(f"{chooser.choice(targets)} = {_value(chooser, outer)} + x")
+        elif kind == 1:
+            body.append(f"if ({_condition(chooser)}) s = s + x + {_value(chooser, outer)}")
+        else:
+            body += _choice(chooser, [*targets, "x"], outside=False)
+    lines += [*_indented(body, 3), "    end do"]
+    if outer and chooser.randrange(2):
+        lines += ["    if (y > 2) r(j) = r(j) + y"]
+    lines.append("  end do")
+    claim = ["!hpf$ independent, new(x, y), reduction(s)"] if chooser.randrange(2) else []
+    return "\n".join([*claim, *lines]) + "\n"
+
+
+def _choice(chooser: random.Random, targets: list[str], *, outside: bool, deep: int = 1) -> list[str]:
+    """An IF block; some have IF blocks inside."""
+    found = [f"if ({_condition(chooser, outside)}) then"]
+    parts = chooser.randrange(1, 4)
+    for part in range(parts):
+        if part:
+            last = part == parts - 1 and chooser.randrange(2)
+            found.append("else" if last else f"else if ({_condition(chooser, outside)}) then")
+        for _ in range(chooser.randrange(1, 3)):
+            target = chooser.choice(targets)
+            found.append(f"  {target} = {_value(chooser, outside, inner=not outside)}")
+        if deep and chooser.randrange(4) == 0:
+            found += _indented(_choice(chooser, targets, outside=outside, deep=0), 1)
+    return [*found, "end if"]
+
+
+def _value(chooser: random.Random, outer: bool, *, inner: bool = True) -> str:
+    if not inner:
+        return chooser.choice(("y + 1", "mod(j, 3)", "c - y"))
+    own = ("mod(u(i, j), 50d0)", "mod(v(i, j), 40d0) * 2", "k(i, j) + 1", "w(i, j) / 1", "i - 2*j", "c")
+    return chooser.choice((*own, "y") if outer else own)
+
+
+def _condition(chooser: random.Random, outside: bool = False) -> str:
+    indices = ["mod(j, 3) == 1", "j > c", "j + 2 < m"]
+    if not outside:
+        indices += ["i > j", "mod(i + j, 3) == 0", "i > c .and. j < 6", "u(i, j) > 4", "k(i, j) == 1", "x > 3", "v(i, j) > 0"]
+    else:
+        indices += ["y > 2"]
+    return chooser.choice(indices)
+
+
+def _indented(lines: list[str], by: int) -> list[str]:
+    return ["  " * by + each for each in lines]

@@ -1,0 +1,48 @@
+"""Random loops with IF blocks (`random_branches`): answers, messages and operations of what runs."""
+
+import pytest
+
+from aag.pipeline import read_program
+from aag.spmd.nodes import Nest, walk
+from esp import api
+from esp.api import Request
+from esp.validate.counted import PACKED, compared, counted_program
+from sag.scenario import Scenario, export
+from tests.aag.spmd.emit.batch import check_batch
+from tests.aag.spmd.emit.native import lowered
+from tests.aag.spmd.emit.random_branches import program
+
+MORE = [pytest.param(*each, marks=pytest.mark.truth) for each in ((1, 12), (2, 12), (4, 24), (6, 12))]
+
+
+@pytest.mark.parametrize(("procs", "count"), [(3, 6), *MORE])
+def test_answers_and_messages(procs, count, native, system):
+    read = [read_program(program(seed, procs), f"{seed}.hpf") for seed in range(count)]
+    check_batch(native, system, [(each, Request(procs=procs)) for each in read])
+
+
+@pytest.mark.parametrize(
+    ("seed", "procs"), [(1, 1), *(pytest.param(seed, 1 + seed % 3, marks=pytest.mark.truth) for seed in range(2, 32))]
+)
+def test_operations(seed, procs, tmp_path):
+    """Each branch is charged as often as it is taken: where indices decide, and on one processor where shares are
+    known of the conditions that data decide."""
+    source, system = api.read_source(program(seed, procs)), api.load_machine("ipsc860")
+    request = Request(procs=procs, scenario=Scenario(io=False))
+    stages = api.lower_source(source, system, request)
+    made = counted_program(stages, system, request, tmp_path)
+    found = compared(made, system, request, made.run(export(system, request.scenario)))
+    assert found.difference == ""
+    notes = [each.text for each in api.interpret_stages(stages, system, request).assumptions]
+    if not found.assumes or (procs == 1 and not any("assuming" in each for each in notes)):
+        others = [each for each in found.operations if abs(each.predicted - each.counted) > 1e-5 * each.counted]
+        assert [each for each in others if each.operation != PACKED] == []
+
+
+def test_blocks_stay_together():
+    """The generator reaches loops with conditions of their own."""
+    found = 0
+    for seed in range(12):
+        node = lowered(read_program(program(seed, 4), "branches.hpf"), 4)
+        found += any(isinstance(each, Nest) and each.guarded for each in walk(node.body))
+    assert found >= 8
