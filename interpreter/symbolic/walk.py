@@ -16,6 +16,7 @@ from aag.ir.evaluate import Unknown, evaluate
 from aag.ir.expressions import Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
+from aag.spmd.branches import has_conditions
 from aag.spmd.nodes import DoNode
 from interpreter.counts import CountColumn, Prices
 from interpreter.evaluate import defined, leave_of
@@ -163,19 +164,17 @@ class SymbolicWalk(Struct):
         """A parallel nest: `nest_cost` of the engine.
 
         Raises:
-            NotDerived: it has a mask, or index arrays decide where iterations live.
+            NotDerived: it has conditions, or index arrays decide where iterations live.
         """
         nest = aau.nest
         assert nest is not None
-        if nest.mask is not None:
-            raise NotDerived("its mask is counted")
+        if has_conditions(nest):
+            raise NotDerived("its conditions are counted")
         if nest.home is not None and nest.home.is_scattered:
             raise NotDerived("index arrays decide where iterations live")
         depth = len(nest.indices)
         entered, *levels = self.ranks.levels(nest.home, nest.indices, self.env)
         often = [entered, *(levels or [entered]), *([ONE] if aau.setup.overhead else [])]
-        if aau.masked.computation:
-            raise NotDerived("its mask is counted")
         found: Payments = {aau.id: {}}
         for works, count in zip(nest_works(aau, depth), often, strict=True):
             _enter(found[aau.id], self.prices.of(*works), count)

@@ -102,12 +102,11 @@ def _value(chooser: random.Random, outer: bool, *, inner: bool = True) -> str:
 
 
 def _condition(chooser: random.Random, outside: bool = False) -> str:
-    indices = ["mod(j, 3) == 1", "j > c", "j + 2 < m"]
-    if not outside:
-        indices += ["i > j", "mod(i + j, 3) == 0", "i > c .and. j < 6", "u(i, j) > 4", "k(i, j) == 1", "x > 3", "v(i, j) > 0"]
-    else:
-        indices += ["y > 2"]
-    return chooser.choice(indices)
+    found = ["mod(j, 3) == 1", "j > c", "j + 2 < m"]
+    if outside:
+        return chooser.choice([*found, "y > 2"])
+    found += ["i > j", "mod(i + j, 3) == 0", "i > c .and. j < 6"]
+    return chooser.choice([*found, "u(i, j) > 4", "k(i, j) == 1", "x > 3", "v(i, j) > 0"])
 
 
 def _indented(lines: list[str], by: int) -> list[str]:
