@@ -49,7 +49,7 @@ def predicted(source: api.Source, system: System, request: api.Request) -> Predi
 
     def attempt(setting: Setting) -> tuple[Result, MessageTally]:
         tally = Latest(lambda: MessageTally(lines))
-        setting = replace(setting, io=False, force_unroll=True)
+        setting = replace(setting, io=False, force_unroll=True, memory=False)  # misses move no message
         return interpret(stages.node_program, stages.graph, machine, setting, tally), tally.made
 
     (found, tally), computed = api.interpreted(stages, request, attempt)
