@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from aag.functional.run import computed as run
 from aag.functional.tables import RunLimits, WantedValues
 from aag.ir import statements as s
+from aag.ir.cases import in_turn
 from aag.ir.evaluate import Value
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import bodies, walk_statements
@@ -28,7 +29,7 @@ ASKED = re.compile(r"(if|mask)_(\d+)(?:_([\w$]*))?")
 PART = 10
 """By what the budget is divided: a prediction without these shares is only less exact, so that nobody waits long."""
 
-_Condition = s.If | s.Where | s.Forall
+_Condition = s.If | s.SelectCase | s.Where | s.Forall
 _Path = tuple[tuple[s.Stmt, int], ...]
 """The statements around one, outermost first, each with the number of the body in which it lies; -N: what is
 done behind the first N conditions of an IF."""
@@ -114,13 +115,11 @@ def _conditions(unit: Unit, name: str) -> tuple[tuple[int, int], ...]:
     assert asked is not None
     kind, line, index = asked[1], int(asked[2]), asked[3] or ""
     if kind == "if":
-        some = any(isinstance(each, s.If) and each.span.line == line for each in walk_statements(unit.body))
-        return ((line, 0),) if some else ()
+        found = (each for each in walk_statements(unit.body) if isinstance(each, s.If | s.SelectCase))
+        return ((line, 0),) if any(each.span.line == line for each in found) else ()
     several: set[tuple[tuple[int, int], ...]] = set()
     for path in _paths_to(unit.body, line):
         inside = _inside(path, index)
-        if any(isinstance(each, s.SelectCase) for each, _ in inside):
-            return ()
         several.add(tuple((each.span.line, at) for each, at in inside if _decides(each)))
     several.discard(())
     return next(iter(several)) if len(several) == 1 else ()
@@ -142,7 +141,9 @@ def _inside(path: _Path, index: str) -> _Path:
 
 def _decides(statement: s.Stmt) -> bool:
     """Whether a statement lets only some of what is inside happen."""
-    return isinstance(statement, s.If | s.Where) or (isinstance(statement, s.Forall) and statement.mask is not None)
+    return isinstance(statement, s.If | s.SelectCase | s.Where) or (
+        isinstance(statement, s.Forall) and statement.mask is not None
+    )
 
 
 def _paths_to(body: tuple[s.Stmt, ...], line: int, path: _Path = ()) -> Iterator[_Path]:
@@ -150,10 +151,12 @@ def _paths_to(body: tuple[s.Stmt, ...], line: int, path: _Path = ()) -> Iterator
     for each in body:
         if isinstance(each, s.Assign) and each.span.line == line:
             yield path
-        if isinstance(each, s.If):
-            later = (at for at, branch in enumerate(each.branches) if at and branch.span.line == line)
+        if isinstance(each, s.If | s.SelectCase):
+            spans = [part.span for part in (each.branches if isinstance(each, s.If) else in_turn(each))]
+            later = (at for at, span in enumerate(spans) if at and span.line == line)
             yield from ((*path, (each, -at)) for at in later)
-        for number, inner in enumerate(bodies(each)):
+        inside = [case.body for case in in_turn(each)] if isinstance(each, s.SelectCase) else bodies(each)
+        for number, inner in enumerate(inside):
             yield from _paths_to(tuple(inner), line, (*path, (each, number)))
 
 

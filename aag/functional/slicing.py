@@ -91,7 +91,7 @@ class _Slicer:
         for node in self._nodes:
             statement, line = node.statement, node.statement.span.line
             if (isinstance(statement, LOOPS) and line in wanted.loops and not is_block(statement)) or (
-                isinstance(statement, s.If | s.Where | s.Forall) and line in wanted.branches
+                isinstance(statement, s.If | s.SelectCase | s.Where | s.Forall) and line in wanted.branches
             ):
                 self._keep(node)
             # An array of counts may be a subscript while it grows; what it holds in bounds of loops matters.

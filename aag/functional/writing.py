@@ -14,6 +14,7 @@ from aag.functional.terms import array, cost_of, dtype, memory, variable
 from aag.functional.vectors import FEWEST, Vectors, watch_mask
 from aag.ir import expressions as e
 from aag.ir import statements as s
+from aag.ir.cases import in_turn
 from aag.ir.control import control_of
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value
@@ -364,30 +365,32 @@ class _Writer:
         ]
 
     def _if(self, statement: s.If, branches: Sequence[s.Branch]) -> None:
-        lines, line = self._lines, statement.span.line
-        watched = line in self._wanted.branches
-        for at, branch in enumerate(branches):
-            condition = "" if branch.condition is None else self._terms.term(branch.condition).text
-            head = f"{'if' if at == 0 else 'elif'} {condition}" if condition else "else" if at else "if True"
+        tests = [each.condition for each in branches]
+        texts = [None if each is None else self._terms.term(each).text for each in tests]
+        self._choose(statement.span.line, texts, branches)
+
+    def _select(self, statement: s.SelectCase) -> None:
+        chosen = self._lines.fresh("q")
+        self._lines.add(f"{chosen} = {self._terms.number(statement.selector)}")
+        cases = in_turn(statement)
+        tests = [None if each.values is None else [self._case(chosen, one) for one in each.values] for each in cases]
+        self._choose(
+            statement.span.line, [None if each is None else " or ".join(each) or "False" for each in tests], cases
+        )
+
+    def _choose(self, line: int, tests: Sequence[str | None], branches: Sequence[s.Branch | s.Case]) -> None:
+        """The first of some branches whose test holds; None: it always does."""
+        lines, watched = self._lines, line in self._wanted.branches
+        for at, (test, branch) in enumerate(zip(tests, branches, strict=True)):
+            head = "else" if test is None and at else f"{'elif' if at else 'if'} {'True' if test is None else test}"
             lines.at = branch.span.line or line
             with lines.block(head):
                 if watched:
                     lines.add(f"watch.branch({line}, {at}, 1)")
                 self._body(branch.body)
-        if watched and branches[-1].condition is not None:
+        if watched and tests and tests[-1] is not None:
             with lines.block("else"):
-                lines.add(f"watch.branch({line}, {len(branches)}, 1)")
-
-    def _select(self, statement: s.SelectCase) -> None:
-        lines = self._lines
-        chosen = lines.fresh("q")
-        lines.add(f"{chosen} = {self._terms.number(statement.selector)}")
-        ordered = sorted(statement.cases, key=lambda each: each.values is None)
-        for at, case in enumerate(ordered):
-            tests = [] if case.values is None else [self._case(chosen, value) for value in case.values]
-            head = f"{'elif' if at else 'if'} {' or '.join(tests) or 'False'}" if case.values is not None else "else"
-            with lines.block(head if at or case.values is not None else "if True"):
-                self._body(case.body)
+                lines.add(f"watch.branch({line}, {len(tests)}, 1)")
 
     def _case(self, chosen: str, value: e.Expr) -> str:
         if not isinstance(value, e.Section):

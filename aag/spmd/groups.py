@@ -66,12 +66,15 @@ def _candidates(lowering: Lowering, leaves: Sequence[Leaf], names: frozenset[str
             few[-1].append(leaf)
         else:
             few.append([leaf])
-    small = _clusters(leaves, names)
-    merged: Groups = []
-    for group in few:
-        scalars = any(isinstance(leaf.assign.target, Var) and not reduction(leaf, names) for leaf in group)
-        merged += [group] if scalars else _runs(lowering, group)
-    return [merged, small] if small != merged else [merged]
+    found: list[Groups] = []
+    for alike in (False, True):
+        merged: Groups = []
+        for group in few:
+            scalars = any(isinstance(leaf.assign.target, Var) and not reduction(leaf, names) for leaf in group)
+            merged += [group] if scalars else _runs(lowering, group, alike=alike)
+        found.append(merged)
+    found.append(_clusters(leaves, names))
+    return [each for at, each in enumerate(found) if each not in found[:at]]
 
 
 def _clusters(leaves: Sequence[Leaf], names: frozenset[str]) -> Groups:
@@ -97,11 +100,12 @@ def _clusters(leaves: Sequence[Leaf], names: frozenset[str]) -> Groups:
     return groups
 
 
-def _runs(lowering: Lowering, leaves: Sequence[Leaf]) -> Groups:
-    """Neighbours that run in the same loops, under the same condition and on the same owner, together."""
+def _runs(lowering: Lowering, leaves: Sequence[Leaf], *, alike: bool) -> Groups:
+    """Neighbours that run in the same loops and on the same owner together; `alike`: those under one condition."""
     groups: Groups = []
     for leaf in leaves:
-        if groups and _together(lowering, groups[-1][-1], leaf):
+        one = groups[-1][-1] if groups else leaf
+        if groups and _together(lowering, one, leaf) and (one.mask == leaf.mask or not alike):
             groups[-1].append(leaf)
         else:
             groups.append([leaf])
@@ -109,7 +113,7 @@ def _runs(lowering: Lowering, leaves: Sequence[Leaf]) -> Groups:
 
 
 def _together(lowering: Lowering, one: Leaf, other: Leaf) -> bool:
-    if one.loops != other.loops or one.mask != other.mask:
+    if one.loops != other.loops:
         return False
     if has_inner_loop(one.assign.value) or has_inner_loop(other.assign.value):
         return False

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
+from aag.ir.cases import as_branches
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
 from aag.ir.intrinsics import INTRINSICS, REDUCTIONS
 from aag.ir.result_types import LOGICAL
@@ -137,6 +138,8 @@ def _body(lowering: Lowering, body: Sequence[ir.Stmt], around: Around, *, arrays
                     inner = None
             case ir.If(branches=branches):
                 inner = _conditional(lowering, branches, around, arrays=arrays)
+            case ir.SelectCase():
+                inner = _conditional(lowering, as_branches(each), around, arrays=arrays)
             case _:
                 return None
         if inner is None:

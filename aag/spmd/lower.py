@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
-from aag.ir.expressions import Binary, Expr, LogicalLit, Section, Var
+from aag.ir.cases import in_turn, selecting
+from aag.ir.expressions import Var
 from aag.ir.intrinsics import INTRINSICS, SERIAL
 from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Program, Unit
@@ -26,7 +27,6 @@ from aag.spmd.claims import check_forall, not_at_home, word_of
 from aag.spmd.conformance import check_shapes, outside
 from aag.spmd.findings import find_loop, find_nest
 from aag.spmd.foralls import lower_forall, lower_where
-from aag.spmd.guards import both
 from aag.spmd.hostinput import lower_input
 from aag.spmd.hostio import lower_io
 from aag.spmd.loops import MORE, lower_nest
@@ -281,12 +281,8 @@ def _select(lowering: Lowering, statement: ir.SelectCase) -> None:
     selector = lowering.replicated(statement.selector)
     with lowering.reach.perhaps():
         branches = tuple(
-            NodeBranch(
-                condition=None if case.values is None else _any_of(selector, case.values),
-                body=_body(lowering, case.body),
-                span=case.span,
-            )
-            for case in sorted(statement.cases, key=lambda case: case.values is None)
+            NodeBranch(condition=selecting(selector, case), body=_body(lowering, case.body), span=case.span)
+            for case in in_turn(statement)
         )
     _branches(lowering, statement.span, branches)
 
@@ -294,17 +290,3 @@ def _select(lowering: Lowering, statement: ir.SelectCase) -> None:
 def _branches(lowering: Lowering, span: Span, branches: tuple[NodeBranch, ...]) -> None:
     uses = frozenset().union(*(scalars(lowering.symbols, each.condition) for each in branches))
     lowering.emit(IfNode(span=span, branches=branches, uses=uses))
-
-
-def _any_of(selector: Expr, values: Sequence[Expr]) -> Expr:
-    condition: Expr | None = None
-    for value in values:
-        if isinstance(value, Section):
-            lower = None if value.lower is None else Binary(">=", selector, value.lower)
-            upper = None if value.upper is None else Binary("<=", selector, value.upper)
-            test = both(lower, upper)
-        else:
-            test = Binary("==", selector, value)
-        if test is not None:
-            condition = test if condition is None else Binary(".or.", condition, test)
-    return condition or LogicalLit(False)

@@ -64,8 +64,8 @@ def nest_at(node: Base, apart: Collection[int]) -> LoopNest | None:
             statements += [(level, mask, step) for mask, step in found]
         at = inner[0] if inner else None
     tests = [(number, "" if branch is None else str(branch.test)) for number, branch, _ in statements]
-    inside = {test for number, test in tests if number == level}
-    if len(inside) == 1 and inside <= {test for number, test in tests if test and number < level}:
+    innermost = {test for number, test in tests if number == level}
+    if len(innermost) == 1 and innermost <= {test for number, test in tests if test and number < level}:
         return None  # a condition around all that is inside is tested anew in each loop
     targets = {
         str(_assignment_of(each).items[0]).lower(): number

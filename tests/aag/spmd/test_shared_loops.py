@@ -48,7 +48,7 @@ def loops(body, after="x", head=""):
         "if (x(1, j) > 2) cycle\nt = x(2, j)\nx(:, j) = cshift(x(:, j), 1) + t",
         "v = x(:, j)\ndo while (v(1) > 0)\nx(:, j) = v(n:1:-1)\nv(1) = v(1) - 1\nend do",
         "if (b(j) > 0) then\nt = 1\nelse\nt = 2\nend if\ndo while (x(1, j) < t)\nx(1, j) = x(1, j) + t\nend do",
-        "select case (l(j))\ncase (1)\nx(1, j) = 2\ncase default\nx(2, j) = y(1, m + 1 - j)\nend select",
+        "select case (l(j))\ncase (1)\nx(:, j) = cshift(x(:, j), 1)\ncase default\nx(2, j) = 3\nend select",
         "where (x(:, j) > 0) y(:, j) = x(:, j)\nif (j > 1) x(1, j) = b(j - 1)",
         "x(l(j), j) = 1\ndo while (x(1, j) < 0)\ns = s + x(1, j)\nx(1, j) = x(1, j) + 1\nend do",
     ],

@@ -79,19 +79,24 @@ def _nest(chooser: random.Random) -> str:
 
 
 def _choice(chooser: random.Random, targets: list[str], *, outside: bool, deep: int = 1) -> list[str]:
-    """An IF block; some have IF blocks inside."""
-    found = [f"if ({_condition(chooser, outside)}) then"]
-    parts = chooser.randrange(1, 4)
+    """An IF block or a SELECT CASE; some have others inside."""
+    parts, cases = chooser.randrange(1, 4), ["(0)", "(1, 3)", "(2)"]
+    selector = chooser.choice(("mod(j, 4)", "j / c") if outside else ("mod(i + j, 4)", "k(i, j)", "i - j"))
+    select = chooser.randrange(4) == 0
+    found = [f"select case ({selector})"] if select else []
     for part in range(parts):
-        if part:
-            last = part == parts - 1 and chooser.randrange(2)
-            found.append("else" if last else f"else if ({_condition(chooser, outside)}) then")
+        last = part == parts - 1 and part and chooser.randrange(2)
+        if select:
+            found.append("case default" if last else f"case {cases[part]}")
+        else:
+            otherwise = "else " if part else ""
+            found.append("else" if last else f"{otherwise}if ({_condition(chooser, outside)}) then")
         for _ in range(chooser.randrange(1, 3)):
             target = chooser.choice(targets)
             found.append(f"  {target} = {_value(chooser, outside, inner=not outside)}")
         if deep and chooser.randrange(4) == 0:
             found += _indented(_choice(chooser, targets, outside=outside, deep=0), 1)
-    return [*found, "end if"]
+    return [*found, "end select" if select else "end if"]
 
 
 def _value(chooser: random.Random, outer: bool, *, inner: bool = True) -> str:
