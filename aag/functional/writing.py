@@ -373,10 +373,12 @@ class _Writer:
         chosen = self._lines.fresh("q")
         self._lines.add(f"{chosen} = {self._terms.number(statement.selector)}")
         cases = in_turn(statement)
-        tests = [None if each.values is None else [self._case(chosen, one) for one in each.values] for each in cases]
-        self._choose(
-            statement.span.line, [None if each is None else " or ".join(each) or "False" for each in tests], cases
-        )
+        self._choose(statement.span.line, [self._chosen(chosen, each) for each in cases], cases)
+
+    def _chosen(self, chosen: str, case: s.Case) -> str | None:
+        if case.values is None:
+            return None
+        return " or ".join([self._case(chosen, each) for each in case.values]) or "False"
 
     def _choose(self, line: int, tests: Sequence[str | None], branches: Sequence[s.Branch | s.Case]) -> None:
         """The first of some branches whose test holds; None: it always does."""
