@@ -365,9 +365,8 @@ class _Writer:
         ]
 
     def _if(self, statement: s.If, branches: Sequence[s.Branch]) -> None:
-        tests = [each.condition for each in branches]
-        texts = [None if each is None else self._terms.term(each).text for each in tests]
-        self._choose(statement.span.line, texts, branches)
+        tests = [None if each.condition is None else self._terms.term(each.condition).text for each in branches]
+        self._choose(statement.span.line, tests, branches)
 
     def _select(self, statement: s.SelectCase) -> None:
         chosen = self._lines.fresh("q")
