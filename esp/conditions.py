@@ -6,7 +6,7 @@ its outermost loop. All that is asked for is then found by one run.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct, structs
@@ -15,6 +15,7 @@ from aag.functional.run import computed as run
 from aag.functional.tables import RunLimits, WantedValues
 from aag.ir import statements as s
 from aag.ir.cases import in_turn
+from aag.ir.cycles import without_cycle
 from aag.ir.evaluate import Value
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import bodies, walk_statements
@@ -155,7 +156,14 @@ def _paths_to(body: tuple[s.Stmt, ...], line: int, path: _Path = ()) -> Iterator
             spans = [part.span for part in (each.branches if isinstance(each, s.If) else in_turn(each))]
             later = (at for at, span in enumerate(spans) if at and span.line == line)
             yield from ((*path, (each, -at)) for at in later)
-        inside = [case.body for case in in_turn(each)] if isinstance(each, s.SelectCase) else bodies(each)
+        inside: Sequence[Sequence[s.Stmt]] = bodies(each)
+        match each:
+            case s.SelectCase():
+                inside = [case.body for case in in_turn(each)]
+            case s.Do() | s.DoWhile():
+                inside = [without_cycle(each, each.body)]
+            case _:
+                pass
         for number, inner in enumerate(inside):
             yield from _paths_to(tuple(inner), line, (*path, (each, number)))
 

@@ -75,16 +75,30 @@ def _unguarded(assign: Assign) -> Assign:
 
 
 def _joined(chain: GuardedChain, holds: Expr, assign: Assign) -> GuardedChain | None:
-    """The chain with one more assignment; None: its condition is another one."""
+    """The chain with one more assignment; None: its condition is another one, which does not exclude the others."""
     *before, last = chain.branches
     if holds == last.holds:
         return GuardedChain((*before, replace(last, assigns=(*last.assigns, assign))))
     parts = list(_conjuncts(holds))
+    implied = []
     for branch in chain.branches:
-        if branch.test is None or not parts or parts.pop(0) != Unary(".not.", branch.test):
+        tested = [] if branch.test is None else list(_conjuncts(branch.test))
+        excluding = next((each for each in parts if _excludes(each, tested, parts)), None)
+        if excluding is None:
             return None
-    test = reduce(lambda one, other: Binary(".and.", one, other), parts) if parts else None
+        implied.append(excluding)
+    left = [each for each in parts if each not in implied]
+    test = reduce(lambda one, other: Binary(".and.", one, other), left) if left else None
     return GuardedChain((*chain.branches, GuardedBranch(holds=holds, test=test, assigns=(assign,))))
+
+
+def _excludes(part: Expr, tested: Sequence[Expr], parts: Sequence[Expr]) -> bool:
+    """Whether a part of a condition is certain where a test has failed and the other parts hold: it is the opposite of
+    what of the test these leave open."""
+    if not isinstance(part, Unary) or part.op != ".not.":
+        return False
+    opposite = list(_conjuncts(part.operand))
+    return all(each in tested for each in opposite) and all(each in opposite or each in parts for each in tested)
 
 
 def _conjuncts(condition: Expr) -> Iterator[Expr]:

@@ -17,7 +17,7 @@ from aag.ir import statements as ir
 from aag.ir.directives import Independent
 from aag.ir.expressions import Element, Var
 from aag.ir.spelling import spell
-from aag.ir.visitors import names_in
+from aag.ir.visitors import names_in, own_expressions, walk_statements
 from aag.spmd.dependence import Access, Dependence, Meeting
 from aag.spmd.groups import changed, same_owner
 from aag.spmd.leaves import Leaf, leaves_of_forall, reads_of, reduction, writes_of
@@ -154,7 +154,7 @@ def _false(
         return
     level = inside[0].loops.index(loop.key)
     for name in claim.reductions:
-        yield from _no_reduction(name, "REDUCE" if claim.concurrent else "REDUCTION", inside)
+        yield from _no_reduction(name, "REDUCE" if claim.concurrent else "REDUCTION", loop, inside)
     yield from _scalar_flow(loop, claim, inside, level, names, lowering)
     writes = [write for _, write in writes_of(inside) if write.array not in (*claim.new, *claim.reductions)]
     reads = [read for _, read in reads_of(inside, lowering.symbols.is_array)]
@@ -212,9 +212,10 @@ def _wrong(loop: _Loop, claim: Independent) -> str:
     return f"{loop.shown} is {'no DO CONCURRENT' if claim.concurrent else 'not INDEPENDENT'}"
 
 
-def _no_reduction(name: str, word: str, inside: Sequence[Leaf]) -> Iterator[str]:
-    """A variable in REDUCTION that something else than its own updates mentions, or that has updates of two kinds."""
-    operation = ""
+def _no_reduction(name: str, word: str, loop: _Loop, inside: Sequence[Leaf]) -> Iterator[str]:
+    """A variable in REDUCTION that something else than its own updates mentions, or that has updates of two kinds. A
+    condition around the whole loop may read it."""
+    operation, decides = "", not isinstance(loop.key, ir.Do) or name in _tested(loop.key)
     for leaf in inside:
         found = reduction(leaf, frozenset((name,)))
         if found is not None and operation not in ("", found[0]):
@@ -222,12 +223,24 @@ def _no_reduction(name: str, word: str, inside: Sequence[Leaf]) -> Iterator[str]
             return
         operation = operation if found is None else found[0]
         used = names_in(leaf.assign.value, leaf.assign.target)
-        if name in names_in(leaf.mask) or (name in used and found is None):
+        if (decides and name in names_in(leaf.mask)) or (name in used and found is None):
             yield (
                 f"{name} is not a {word} variable: line {leaf.assign.span.line} uses it for more than "
                 f"an update such as {name} = {name} + ..."
             )
             return
+
+
+def _tested(loop: ir.Do) -> frozenset[str]:
+    """The names in conditions inside a loop."""
+    return names_in(
+        *(
+            part
+            for each in walk_statements(loop.body)
+            if isinstance(each, ir.If | ir.SelectCase | ir.Where | ir.Forall)
+            for part in own_expressions(each)
+        )
+    )
 
 
 def _scalar_flow(

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.cases import as_branches
+from aag.ir.cycles import without_cycle
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
 from aag.ir.intrinsics import INTRINSICS, REDUCTIONS
 from aag.ir.result_types import LOGICAL
@@ -82,21 +83,7 @@ def leaves_of(
         index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
     within = arrays or statement.independent is not None
     inside = around.inside((index,), (statement,))
-    return _body(lowering, _without_cycle(statement, statement.body), inside, arrays=within)
-
-
-def _without_cycle(loop: ir.Do, body: Sequence[ir.Stmt]) -> Sequence[ir.Stmt]:
-    """The body of a loop, where IF and CYCLE end an iteration as IF with the rest of it in ELSE."""
-    for at, each in enumerate(body):
-        match each:
-            case ir.If(branches=(ir.Branch(body=(*before, ir.Cycle(name=name))) as branch,)) if (
-                branch.condition is not None and name in ("", loop.name)
-            ):
-                rest = ir.Branch(condition=None, body=tuple(_without_cycle(loop, body[at + 1 :])), span=branch.span)
-                return (*body[:at], replace(each, branches=(replace(branch, body=tuple(before)), rest)))
-            case _:
-                continue
-    return body
+    return _body(lowering, without_cycle(statement, statement.body), inside, arrays=within)
 
 
 def leaves_of_forall(lowering: Lowering, statement: ir.Forall) -> list[Leaf] | None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
 from aag.ir.cases import in_turn, selecting
+from aag.ir.cycles import without_cycle
 from aag.ir.expressions import Var
 from aag.ir.intrinsics import INTRINSICS, SERIAL
 from aag.ir.nearest import did_you_mean
@@ -227,7 +228,7 @@ def _shared(lowering: Lowering, statement: ir.Do) -> None:
 def _do(lowering: Lowering, statement: ir.Do, home: Reference | None) -> None:
     """A counted loop that every processor runs, or each its own iterations."""
     with lowering.reach.inside(statement, lowering.env), lowering.alone(home):
-        body = _body(lowering, statement.body)
+        body = _body(lowering, without_cycle(statement, statement.body))
     lowering.emit(
         DoNode(
             span=statement.span,
@@ -252,7 +253,7 @@ def _while(lowering: Lowering, statement: ir.DoWhile) -> None:
     for node in before:
         lowering.emit(node)
     with lowering.reach.perhaps():
-        body = _body(lowering, statement.body)
+        body = _body(lowering, without_cycle(statement, statement.body))
     lowering.emit(
         WhileNode(
             span=statement.span,

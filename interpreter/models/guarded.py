@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from aag.graph.aau import IterD
 from aag.spmd.branches import GuardedBranch, chains_of, may_change
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
@@ -19,12 +18,11 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def times_of_branches(run: Run, aau: IterD, nest: Nest, trips: Trips) -> Iterator[Array]:
+def times_of_branches(run: Run, nest: Nest, trips: Trips) -> Iterator[Array]:
     """(P,) for each branch of each chain: how often it is tested behind others, and how often it is taken.
 
     Args:
         run: The interpretation.
-        aau: The nest in the graph, for messages.
         nest: The nest.
         trips: Its iterations.
     """
@@ -34,7 +32,7 @@ def times_of_branches(run: Run, aau: IterD, nest: Nest, trips: Trips) -> Iterato
         for branch, share in zip(chain.branches, shares, strict=True):
             counted = None if trips.bounded else _counted(run, nest, branch, level)
             if counted is None:
-                _announce(run, aau, nest, branch, share)
+                _announce(run, nest, branch, share)
             taken = first * share if counted is None else counted.astype(np.float64)
             yield reached
             yield taken
@@ -48,12 +46,12 @@ def _counted(run: Run, nest: Nest, branch: GuardedBranch, level: int) -> Ints | 
     return run.application.holding(nest, branch.holds, level, run.env)
 
 
-def _announce(run: Run, aau: IterD, nest: Nest, branch: GuardedBranch, share: float) -> None:
-    line, name = branch.assigns[0].span.line, name_of_guard(nest, branch)
+def _announce(run: Run, nest: Nest, branch: GuardedBranch, share: float) -> None:
+    span, name = branch.assigns[0].span, name_of_guard(nest, branch)
     if name in run.setting.masks:
-        told = f"line {line}: its condition depends on data: it holds {share:.0%} of the time, {COMPUTED}"
-        run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, aau.span)
+        told = f"line {span.line}: the condition depends on data: it holds {share:.0%} of the time, {COMPUTED}"
+        run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, span)
         return
-    wish(run, name, branch.assigns[0].span)
-    told = f"line {line}: its condition depends on data: assuming it holds {share:.0%} of the time"
-    run.books.assume("mask", told, aau.span)
+    wish(run, name, span)
+    told = f"line {span.line}: the condition depends on data: assuming it holds {share:.0%} of the time"
+    run.books.assume("mask", told, span)

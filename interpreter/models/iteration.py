@@ -104,7 +104,7 @@ def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips
         else:
             told = f"the mask depends on data: it holds for {share:.0%} of the elements, {COMPUTED}"
             run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, aau.span)
-    conditional = [masked_of(run, nest, found), *times_of_branches(run, aau, nest, found)]
+    conditional = [masked_of(run, nest, found), *times_of_branches(run, nest, found)]
     return nest_cost(run, aau, found.level, found.count, conditional, found.entered)
 
 

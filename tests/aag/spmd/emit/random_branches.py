@@ -9,7 +9,7 @@ HEAD = """program branches
   implicit none
   integer, parameter :: n = {n}, m = {m}
   real(8) :: u(n, m), v(n, m), w(n, m), r(m), s, x, y
-  integer :: k(n, m), i, j, c
+  integer :: k(n, m), i, j, l, c
 !hpf$ processors p({grid})
 !hpf$ template t(n, m)
 !hpf$ distribute t({formats}) onto p
@@ -51,7 +51,11 @@ def program(seed: int, procs: int) -> str:
         modulus=chooser.choice((5, 9, 11)),
         c=chooser.randrange(1, 6),
     )
-    return head + "".join(_nest(chooser) for _ in range(chooser.randrange(1, 4))) + TAIL
+    nests = [_nest(chooser) for _ in range(chooser.randrange(1, 4))]
+    if chooser.randrange(3) == 0:  # a loop that some of its iterations leave
+        left = f"    if (mod(int(s), 3) {chooser.choice(('==', '/='))} l) cycle\n"
+        nests[-1] = f"  do l = 0, 2\n    s = s + sum(u(:, l + 1))\n{left}{nests[-1]}  end do\n"
+    return head + "".join(nests) + TAIL
 
 
 def _nest(chooser: random.Random) -> str:
@@ -63,11 +67,15 @@ def _nest(chooser: random.Random) -> str:
     targets = chooser.sample(["u(i, j)", "v(i, j)", "w(i, j)", "k(i, j)"], 2)
     body = [f"x = {_value(chooser, outer)}"]
     for _ in range(chooser.randrange(1, 4)):
-        kind = chooser.randrange(5)
+        kind = chooser.randrange(7)
         if kind == 0:
             body.append(f"{chooser.choice(targets)} = {_value(chooser, outer)} + x")
         elif kind == 1:
             body.append(f"if ({_condition(chooser)}) s = s + x + {_value(chooser, outer)}")
+        elif kind == 2:
+            body.append(f"if ({_condition(chooser)}) cycle")
+        elif kind == 3:
+            body += [f"if ({_condition(chooser)}) then", f"  {chooser.choice(targets)} = x", "  cycle", "end if"]
         else:
             body += _choice(chooser, [*targets, "x"], outside=False)
     lines += [*_indented(body, 3), "    end do"]
