@@ -18,7 +18,8 @@ MORE = [pytest.param(*each, marks=pytest.mark.truth) for each in ((1, 12), (2, 1
 @pytest.mark.parametrize(("procs", "count"), [(3, 6), *MORE])
 def test_answers_and_messages(procs, count, native, system):
     read = [read_program(program(seed, procs), f"{seed}.hpf") for seed in range(count)]
-    check_batch(native, system, [(each, Request(procs=procs)) for each in read])
+    left = tuple(each.file for each in read if any(line.endswith(" l) cycle") for line in each.lines))
+    check_batch(native, system, [(each, Request(procs=procs)) for each in read], answer_only=left)
 
 
 @pytest.mark.parametrize(
