@@ -1,6 +1,7 @@
 """What a prediction rests on beside source and machine: each fact once, with all the places it holds at."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from aag.diagnostics import Span
 from esp.incomplete import lines
@@ -13,6 +14,8 @@ MEMORY = "memory"
 
 NOTHING = "nothing"
 """What is said where nothing is assumed."""
+
+_SHARE = re.compile(r"\b\d+%")
 
 _SHOWN = 6
 """Assumptions that are shown before "and 5 more"."""
@@ -46,8 +49,26 @@ def assumed_among(found: Iterable[Iterable[Assumption]], main_file: str = "") ->
                 places.setdefault(unplaced(each), {})[_at(each, main_file)] = None
         alike |= {place: [text] for place, text in new.items()}
     spoken = {texts[0]: _together(texts) for texts in alike.values()}
-    told = [spoken.get(text, text) + (f" ({lines(tuple(at))})" if at else "") for text, at in places.items()]
-    return _first_of(told) or [NOTHING]
+    return _first_of(_with_places({spoken.get(text, text): tuple(at) for text, at in places.items()})) or [NOTHING]
+
+
+def _with_places(places: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Sentences with their places; of those that differ in a share only, one with each share beside its places."""
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for text, at in places.items():
+        shares = _SHARE.findall(text)
+        where = f" ({lines(at)})" if at else ""
+        pattern = _SHARE.sub("{}", text.replace("{", "{{").replace("}", "}}")) if len(shares) == 1 and at else ""
+        alike.setdefault(pattern or text, []).append((shares[0], where) if pattern else ("", where))
+    told = []
+    for text, found in alike.items():
+        if len(found) == 1 and not found[0][0]:
+            told.append(text + found[0][1])
+        elif len(found) == 1:
+            told.append(text.format(found[0][0]) + found[0][1])
+        else:
+            told.append(text.format(", ".join(share + where for share, where in found)))
+    return told
 
 
 def assumed_of_choices(predictions: Sequence[Prediction], ranks: Sequence[int], what: str = "choice") -> list[str]:

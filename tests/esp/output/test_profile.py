@@ -154,6 +154,9 @@ def _at(code, text, *lines):
 def test_an_assumption_of_several_lines_names_them_all():
     told = (*_at("branch", "weighted 50%, 50%", 7, 10), *_at("call", "line 5: s is not read", 5))
     assert assumed([prediction(assumptions=told)]) == ["weighted 50%, 50% (lines 7, 10)", "s is not read (line 5)"]
+    shares = _at("mask", "it holds 5% of the time", 4, 6) + _at("mask", "it holds 17% of the time", 5)
+    assert assumed([prediction(assumptions=shares)]) == ["it holds 5% (lines 4, 6), 17% (line 5) of the time"]
+    assert assumed([prediction(assumptions=shares[:2])]) == ["it holds 5% of the time (lines 4, 6)"]
     many = assumed([prediction(assumptions=_at("branch", "weighted", *range(1, 12)))])
     assert many == ["weighted (lines 1, 2, 3, 4, 5, 6, 7, 8 and 3 more)"]
 
