@@ -18,13 +18,13 @@ from aag.ir.cases import in_turn
 from aag.ir.cycles import without_cycle
 from aag.ir.evaluate import Value
 from aag.ir.units import Program, Unit
-from aag.ir.visitors import bodies, walk_statements
+from aag.ir.visitors import bodies, names_in, walk_statements
 from aag.mapping.constants import constants_of
 from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
 from interpreter.setting import SHARE_PARTS
 
-ASKED = re.compile(r"(if|mask)_(\d+)(?:_([\w$]*))?")
+ASKED = re.compile(r"(if|mask|set|test)_(\d+)(?:_([\w$]*))?")
 """Names of what is asked for."""
 
 PART = 10
@@ -119,8 +119,10 @@ def _conditions(unit: Unit, name: str) -> tuple[tuple[int, int], ...]:
         found = (each for each in walk_statements(unit.body) if isinstance(each, s.If | s.SelectCase))
         return ((line, 0),) if any(each.span.line == line for each in found) else ()
     several: set[tuple[tuple[int, int], ...]] = set()
-    for path in _paths_to(unit.body, line):
+    for path in _paths_to(unit.body, kind, line):
         inside = _inside(path, index)
+        if _is_uneven(inside):
+            return ()
         several.add(tuple((each.span.line, at) for each, at in inside if _decides(each)))
     several.discard(())
     return next(iter(several)) if len(several) == 1 else ()
@@ -140,6 +142,19 @@ def _inside(path: _Path, index: str) -> _Path:
     return path[at:]
 
 
+def _is_uneven(path: _Path) -> bool:
+    """Whether a condition decides on iterations of which each has another number of iterations inside: then shares
+    cannot be multiplied."""
+    decided, outer = False, set[str]()
+    for statement, _ in path:
+        if isinstance(statement, s.Do):
+            if decided and names_in(statement.lower, statement.upper, statement.step) & outer:
+                return True
+            outer.add(statement.var)
+        decided = decided or _decides(statement)
+    return False
+
+
 def _decides(statement: s.Stmt) -> bool:
     """Whether a statement lets only some of what is inside happen."""
     return isinstance(statement, s.If | s.SelectCase | s.Where) or (
@@ -147,15 +162,16 @@ def _decides(statement: s.Stmt) -> bool:
     )
 
 
-def _paths_to(body: tuple[s.Stmt, ...], line: int, path: _Path = ()) -> Iterator[_Path]:
-    """What is around each assignment in a line, and around the test of each later branch that begins there."""
+def _paths_to(body: tuple[s.Stmt, ...], kind: str, line: int, path: _Path = ()) -> Iterator[_Path]:
+    """What is around each assignment in a line; of a ``test`` around that of each branch that begins there, of a
+    ``set`` around the IF of that branch."""
     for each in body:
-        if isinstance(each, s.Assign) and each.span.line == line:
+        if kind == "mask" and isinstance(each, s.Assign) and each.span.line == line:
             yield path
-        if isinstance(each, s.If | s.SelectCase):
+        if kind != "mask" and isinstance(each, s.If | s.SelectCase):
             spans = [part.span for part in (each.branches if isinstance(each, s.If) else in_turn(each))]
-            later = (at for at, span in enumerate(spans) if at and span.line == line)
-            yield from ((*path, (each, -at)) for at in later)
+            found = (at for at, span in enumerate(spans) if span.line == line)
+            yield from (((*path, (each, -at)) if at and kind == "test" else path) for at in found)
         inside: Sequence[Sequence[s.Stmt]] = bodies(each)
         match each:
             case s.SelectCase():
@@ -165,7 +181,7 @@ def _paths_to(body: tuple[s.Stmt, ...], line: int, path: _Path = ()) -> Iterator
             case _:
                 pass
         for number, inner in enumerate(inside):
-            yield from _paths_to(tuple(inner), line, (*path, (each, number)))
+            yield from _paths_to(tuple(inner), kind, line, (*path, (each, number)))
 
 
 def _unambiguous(unit: Unit) -> frozenset[int]:

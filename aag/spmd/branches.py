@@ -17,10 +17,13 @@ from functools import reduce
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.ir.expressions import Binary, Call, Element, Expr, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
 from aag.spmd.nodes import Nest, assigns_of
+
+HOLDS = "holds"
+"""What names of scalars begin with that keep a condition which a branch changes."""
 
 
 class GuardedBranch(Struct, frozen=True, kw_only=True):
@@ -83,7 +86,7 @@ def _joined(chain: GuardedChain, holds: Expr, assign: Assign) -> GuardedChain | 
     implied = []
     for branch in chain.branches:
         tested = [] if branch.test is None else list(_conjuncts(branch.test))
-        excluding = next((each for each in parts if _excludes(each, tested, parts)), None)
+        excluding = next((each for each in parts if _excludes(each, tested, [*{*parts} - {each, *implied}])), None)
         if excluding is None:
             return None
         implied.append(excluding)
@@ -92,13 +95,13 @@ def _joined(chain: GuardedChain, holds: Expr, assign: Assign) -> GuardedChain | 
     return GuardedChain((*chain.branches, GuardedBranch(holds=holds, test=test, assigns=(assign,))))
 
 
-def _excludes(part: Expr, tested: Sequence[Expr], parts: Sequence[Expr]) -> bool:
-    """Whether a part of a condition is certain where a test has failed and the other parts hold: it is the opposite of
+def _excludes(part: Expr, tested: Sequence[Expr], others: Sequence[Expr]) -> bool:
+    """Whether a part of a condition is certain where a test has failed and the `others` hold: it is the opposite of
     what of the test these leave open."""
     if not isinstance(part, Unary) or part.op != ".not.":
         return False
     opposite = list(_conjuncts(part.operand))
-    return all(each in tested for each in opposite) and all(each in opposite or each in parts for each in tested)
+    return all(each in tested for each in opposite) and all(each in opposite or each in others for each in tested)
 
 
 def _conjuncts(condition: Expr) -> Iterator[Expr]:
@@ -131,6 +134,15 @@ def chains_of(nest: Nest) -> tuple[tuple[int, GuardedChain], ...]:
 def has_conditions(nest: Nest) -> bool:
     """Whether a nest does not do the same in all iterations."""
     return nest.mask is not None or nest.guarded
+
+
+def kept_of(branch: GuardedBranch) -> str:
+    """What a branch does besides what the source says: ``test`` keeps a condition of an IF, ``set`` says before that it
+    does not hold, where it is not tested; empty: nothing."""
+    assign = branch.assigns[0]
+    if not _name(assign).startswith(f"{HOLDS}$"):
+        return ""
+    return "set" if assign.value == LogicalLit(False) else "test"
 
 
 def conditions_of(nest: Nest) -> tuple[Expr, ...]:

@@ -13,7 +13,7 @@ from aag.spmd.lowering import Lowering
 from aag.spmd.masks import first_target, must_be_kept, section_of, temporary
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, uses_of
-from aag.spmd.nests import conflicts, has_inner_loop, inner_loops, inner_reductions, reduced_type
+from aag.spmd.nests import as_value, conflicts, has_inner_loop, inner_loops, inner_reductions, reduced_type
 from aag.spmd.nodes import Index, Nest, Reference
 from aag.spmd.order import in_order
 from aag.spmd.symbols import Unsupported, assigned
@@ -46,7 +46,7 @@ def forall(
         element = assigned(lowering.elementwise.element(target, positions, names), target.span)
         computed = lowering.elementwise.element(value, positions, names)
         condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
-    computed = _one_reduction(lowering, indices, condition, element, computed)
+    computed = _one_reduction(lowering, indices, condition, element, as_value(computed, element))
     _store(lowering, indices, condition, element, computed)
 
 

@@ -12,6 +12,7 @@ from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, V
 from aag.ir.intrinsics import INTRINSICS, REDUCTIONS
 from aag.ir.result_types import LOGICAL
 from aag.ir.visitors import children, elements_in, names_in, walk_statements
+from aag.spmd.branches import HOLDS
 from aag.spmd.dependence import Access
 from aag.spmd.elementwise import MASKED
 from aag.spmd.guards import both, entry_condition
@@ -185,7 +186,7 @@ def _conditional(
             with lowering.only_if(around.inside((), (), reached).entry(lowering)):
                 condition = lowering.elementwise.element(condition, (), around.bound)
         if condition is not None and kept:
-            own = Var(lowering.elementwise.fresh("holds"))
+            own = Var(lowering.elementwise.fresh(HOLDS))
             lowering.symbols.declare(own.name, LOGICAL)
             # Where an earlier branch is taken this one is not tested, and says no.
             first = ir.Assign(span=branch.span, target=own, value=LogicalLit(False))

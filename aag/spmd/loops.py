@@ -19,7 +19,7 @@ from aag.spmd.leaves import Leaf, leaves_of, reduced_names, reduction, scattered
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, uses_of
-from aag.spmd.nests import has_inner_loop, inner_loops, places_of
+from aag.spmd.nests import as_value, has_inner_loop, inner_loops, places_of
 from aag.spmd.nodes import Nest, Node, Reference, assigns_of, walk
 from aag.spmd.partials import Partial, combine
 from aag.spmd.reductions import reduce_into
@@ -302,6 +302,7 @@ def _nest(
     combined = reduction(group[0], names) if len(group) == 1 else None
     home = _home(lowering, group, wanted, parts, reduces=bool(parts) or combined is not None)
     combined = None if home is None else combined  # every processor has all of it
+    _refuse_repeated(lowering, group, home, parts)
     mask = _mask(group)
     if combined is not None and group[0].mask != mask:
         raise Unsupported("a reduction over a loop inside the condition of another one")
@@ -319,7 +320,7 @@ def _nest(
     indices, uses = deepest.indices, []
     reached = False
     for leaf in group:
-        value = leaf.assign.value if combined is None else combined[1]
+        value = as_value(leaf.assign.value, leaf.assign.target) if combined is None else combined[1]
         if leaf.mask is not None and mask is None:  # conditions differ: each chooses between the new and the old value
             value = Call("merge", (value, leaf.assign.target, leaf.mask))
         place = (after if reached else before)[len(leaf.loops) - 1]
@@ -350,6 +351,30 @@ def _nest(
         defines=frozenset(leaf.assign.target.name for leaf in group if isinstance(leaf.assign.target, Var)),
     )
     return replace(nest, uses=nest_names(lowering.symbols, nest)), [_at_home(use, home) for use in uses]
+
+
+def _refuse_repeated(lowering: Lowering, group: Sequence[Leaf], home: Reference | None, parts: frozenset[str]) -> None:
+    """A reduction in an outer loop, all of whose iterations several processors run for the loops inside, would add each
+    value several times.
+
+    Raises:
+        Unsupported: there is one.
+    """
+    if home is None:
+        return
+    layout = lowering.arrays[home.array]
+    for leaf in group:
+        target = leaf.assign.target
+        if not isinstance(target, Var | Element) or target.name not in parts:
+            continue
+        own = {index.name for index in leaf.indices}
+        deciding = (
+            names_in(home.subscripts[axis.dim]) & {index.name for index in home.indices}
+            for axis, extent in zip(layout.axes, layout.grid.shape, strict=True)
+            if axis.role == "dim" and extent > 1
+        )
+        if not all(names <= own for names in deciding):
+            raise Unsupported("a reduction outside the loop that is divided among the processors")
 
 
 def _read(leaf: Leaf) -> tuple[Expr, ...]:

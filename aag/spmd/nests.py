@@ -67,6 +67,16 @@ def reduced_type(lowering: Lowering, call: Call) -> Type:
     return lowering.symbols.type_of(_unnest(call)[1])
 
 
+def as_value(value: Expr, target: Expr) -> Expr:
+    """The value of an assignment of the source: MERGE with its own target is a choice of values, no IF
+    (`aag.spmd.branches`)."""
+    match value:
+        case Call(name="merge", args=(new, old, condition)) if old == target and not has_inner_loop(value):
+            return Call("merge", (old, new, Unary(".not.", condition)), span=value.span)
+        case _:
+            return value
+
+
 def has_inner_loop(expr: Expr) -> bool:
     """Whether an expression holds a reduction that has to be a loop inside."""
     return any(is_inner(each) for each in _calls(expr))

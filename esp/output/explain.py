@@ -67,7 +67,8 @@ def _timeless(explained: Explanation, text: str) -> str:
     if explained.tested_in:
         lines = listed([str(each) for each in explained.tested_in])
         nests = f"nests of lines {lines}" if len(explained.tested_in) > 1 else f"nest of line {lines}"
-        return f"It takes no time of its own: its condition is tested in the {nests}, and that time is part of theirs."
+        whose = "its" if nests.startswith("nest of") else "their"
+        return f"It takes no time of its own: its condition is tested in the {nests}, as part of {whose} time."
     if explained.executed:
         return "It takes no time of its own."
     if _PART.match(text):

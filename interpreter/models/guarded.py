@@ -6,37 +6,85 @@ Conditions of loop indices are counted; of those that data decide the shares are
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.spmd.branches import GuardedBranch, chains_of, may_change
+from aag.ir.expressions import Expr
+from aag.spmd.branches import GuardedBranch, GuardedChain, chains_of, may_change
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
-from interpreter.models.asking import COMPUTED, name_of_guard, shares_of_chain, wish
+from interpreter.models.asking import COMPUTED, name_of_guard, share_of_mask, wish
 from interpreter.state import Run
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def times_of_branches(run: Run, nest: Nest, trips: Trips) -> Iterator[Array]:
-    """(P,) for each branch of each chain: how often it is tested behind others, and how often it is taken.
+class BranchTimes(Struct, frozen=True, eq=False):
+    """How often a branch is reached and taken on each processor (P,), and how that is known."""
 
-    Args:
-        run: The interpretation.
-        nest: The nest.
-        trips: Its iterations.
-    """
+    branch: GuardedBranch
+    reached: Array
+    taken: Array
+    how: str
+    """``counted``, ``computed`` or ``assumed``."""
+
+
+def times_of_branches(run: Run, nest: Nest, trips: Trips) -> Iterator[Array]:
+    """(P,) for each branch of each chain: how often it is tested behind others, and how often it is taken."""
+    for times in _chains(run, nest, trips):
+        first = max(1.0, float(times[0].reached.sum()))
+        for each in times:
+            if each.how != "counted":
+                _announce(run, nest, each, float(each.taken.sum()) / first)
+            yield each.reached
+            yield each.taken
+
+
+def shares_in(run: Run, nest: Nest) -> tuple[tuple[Expr, float], ...]:
+    """Each condition of a nest that is not counted, with the share of the iterations up to which it holds that are
+    numbered at random: of a later branch of a chain also what such branches before it take."""
+    found = [] if nest.mask is None else [(nest.mask, share_of_mask(run, nest))]
+    for times in _chains(run, nest, run.application.trips(nest, run.env)) if nest.guarded else ():
+        left, up_to = float(times[0].reached.sum()), 0.0
+        for each in times:
+            taken = float(each.taken.sum())
+            if each.how == "counted":
+                left -= taken
+            else:
+                up_to = min(1.0, up_to + taken / max(1.0, left))
+                found.append((each.branch.holds, up_to))
+    return tuple(found)
+
+
+def _chains(run: Run, nest: Nest, trips: Trips) -> Iterator[list[BranchTimes]]:
     for level, chain in chains_of(nest):
-        reached = trips.level[:, level - 1].astype(np.float64)
-        shares, first = shares_of_chain(run, nest, chain), reached
-        for branch, share in zip(chain.branches, shares, strict=True):
-            counted = None if trips.bounded else _counted(run, nest, branch, level)
-            if counted is None:
-                _announce(run, nest, branch, share)
-            taken = first * share if counted is None else counted.astype(np.float64)
-            yield reached
-            yield taken
-            reached = np.maximum(reached - taken, 0.0)
+        yield _chain(run, nest, chain, level, trips)
+
+
+def _chain(run: Run, nest: Nest, chain: GuardedChain, level: int, trips: Trips) -> list[BranchTimes]:
+    """The branches of a chain. What nobody knows of is the same for all ways that are left to an iteration."""
+    first = trips.level[:, level - 1].astype(np.float64)
+    known: list[tuple[str, Array] | None] = []
+    for branch in chain.branches:
+        counted = None if trips.bounded else _counted(run, nest, branch, level)
+        share = run.setting.masks.get(name_of_guard(nest, branch))
+        if counted is not None:
+            known.append(("counted", counted.astype(np.float64)))
+        else:
+            known.append(None if share is None else ("computed", first * share))
+    found: list[BranchTimes] = []
+    reached = first
+    for at, (branch, own) in enumerate(zip(chain.branches, known, strict=True)):
+        how, taken = own or ("assumed", None)
+        if taken is None:
+            others = [each for each in known[at:] if each is not None]
+            ways = len(known) - at - len(others) + (chain.branches[-1].test is not None)
+            taken = np.maximum(reached - sum(each for _, each in others), 0.0) / ways
+        taken = np.minimum(taken, reached)
+        found.append(BranchTimes(branch, reached, taken, how))
+        reached = reached - taken
+    return found
 
 
 def _counted(run: Run, nest: Nest, branch: GuardedBranch, level: int) -> Ints | None:
@@ -46,12 +94,12 @@ def _counted(run: Run, nest: Nest, branch: GuardedBranch, level: int) -> Ints | 
     return run.application.holding(nest, branch.holds, level, run.env)
 
 
-def _announce(run: Run, nest: Nest, branch: GuardedBranch, share: float) -> None:
-    span, name = branch.assigns[0].span, name_of_guard(nest, branch)
-    if name in run.setting.masks:
+def _announce(run: Run, nest: Nest, times: BranchTimes, share: float) -> None:
+    span = times.branch.assigns[0].span
+    if times.how == "computed":
         told = f"line {span.line}: the condition depends on data: it holds {share:.0%} of the time, {COMPUTED}"
         run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, span)
         return
-    wish(run, name, span)
+    wish(run, name_of_guard(nest, times.branch), span)
     told = f"line {span.line}: the condition depends on data: assuming it holds {share:.0%} of the time"
     run.books.assume("mask", told, span)

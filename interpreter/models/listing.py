@@ -10,8 +10,8 @@ from aag.spmd.access import AccessSweep
 from aag.spmd.nodes import Nest
 from aag.spmd.stream import Stream
 from aag.spmd.vector import TooLarge
-from interpreter.models.asking import shares_in
 from interpreter.models.cache import MAX_CLASSES, ListedNest
+from interpreter.models.guarded import shares_in
 from interpreter.remembered import remembered
 from interpreter.state import Run
 

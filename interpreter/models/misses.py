@@ -20,7 +20,6 @@ from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
 from interpreter.counts import CountColumn, Counts
 from interpreter.metrics import COMPUTATION
-from interpreter.models.asking import shares_in
 from interpreter.models.cache import (
     Cache,
     CachedAccess,
@@ -34,6 +33,7 @@ from interpreter.models.cache import (
 )
 from interpreter.models.compute import Cost, alike, charge, masked_of, priced
 from interpreter.models.differing import Counted, MissRecorder, Place
+from interpreter.models.guarded import shares_in
 from interpreter.models.listing import list_references, listing, statements_of
 from interpreter.reduce import any_of
 from interpreter.remembered import Key, by_values, remembered, values_of

@@ -60,7 +60,7 @@ def program(seed: int, procs: int) -> str:
 
 def _nest(chooser: random.Random) -> str:
     lines = [f"  do j = {chooser.choice((1, 2))}, m"]
-    outer = chooser.randrange(3) == 0
+    outer = chooser.randrange(2) == 0
     if outer:
         lines += ["    y = mod(7*j, 5)", *_indented(_choice(chooser, ["y"], outside=True), 2)]
     lines.append(f"    do i = {chooser.choice(('1', '2', 'j'))}, n")
@@ -79,8 +79,9 @@ def _nest(chooser: random.Random) -> str:
         else:
             body += _choice(chooser, [*targets, "x"], outside=False)
     lines += [*_indented(body, 3), "    end do"]
-    if outer and chooser.randrange(2):
-        lines += ["    if (y > 2) r(j) = r(j) + y"]
+    if outer:
+        after = ("if (y > 2) r(j) = r(j) + y", "s = s + y", "if (j > c) s = s + 2*y")
+        lines += [f"    {chooser.choice(after)}"]
     lines.append("  end do")
     claim = ["!hpf$ independent, new(x, y), reduction(s)"] if chooser.randrange(2) else []
     return "\n".join([*claim, *lines]) + "\n"
