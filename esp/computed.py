@@ -104,7 +104,10 @@ def settled(
 
 
 def _shares(program: Program, request: Request, names: frozenset[str]) -> Computed:
-    return Computed(shares=shares_of(program, given_values(program, request), names, request.budget))
+    found = shares_of(program, given_values(program, request), names, request.budget)
+    text = f"how often conditions hold takes too long to compute (‹budget {request.budget * _MORE}› may be enough)"
+    told = (Assumption(code="budget", text=text),) if found.spent else ()
+    return Computed(shares=found, assumptions=told)
 
 
 def _assumed(missing: Mapping[str, str], budget: int) -> Computed:

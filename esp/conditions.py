@@ -12,7 +12,7 @@ from functools import lru_cache
 from msgspec import Struct, structs
 
 from aag.functional.run import computed as run
-from aag.functional.tables import RunLimits, WantedValues
+from aag.functional.tables import BUDGET_USED, RunLimits, WantedValues
 from aag.ir import statements as s
 from aag.ir.cases import in_turn
 from aag.ir.cycles import without_cycle
@@ -46,6 +46,8 @@ class Shares(Struct, frozen=True, kw_only=True):
     branches: Mapping[int, tuple[float, ...]] = {}
     masks: Mapping[str, float] = {}
     unknown: frozenset[str] = frozenset()
+    spent: bool = False
+    """Whether some are unknown because the budget was used up."""
 
     @property
     def known(self) -> frozenset[str]:
@@ -58,6 +60,7 @@ class Shares(Struct, frozen=True, kw_only=True):
             branches={**self.branches, **other.branches},
             masks={**self.masks, **other.masks},
             unknown=self.unknown | other.unknown,
+            spent=self.spent or other.spent,
         )
 
 
@@ -82,7 +85,8 @@ def shares_of(program: Program, given: tuple[tuple[str, Value], ...], names: fro
     own = _unambiguous(unit)
     lines = frozenset(line for path in paths.values() for line, _ in path) & own
     wanted = WantedValues(branches=lines)
-    found = run(unit, wanted, constants, values, RunLimits(operations=operations // PART)).frequencies if lines else {}
+    made_by = run(unit, wanted, constants, values, RunLimits(operations=operations // PART)) if lines else None
+    found = {} if made_by is None else made_by.frequencies
     branches: dict[int, tuple[float, ...]] = {}
     masks: dict[str, float] = {}
     for name, path in paths.items():
@@ -99,7 +103,8 @@ def shares_of(program: Program, given: tuple[tuple[str, Value], ...], names: fro
         if share is not None:
             masks[name] = round(share * SHARE_PARTS) / SHARE_PARTS
     made = Shares(branches=branches, masks=masks)
-    return structs.replace(made, unknown=names - made.known)
+    spent = made_by is not None and any(BUDGET_USED in why for why in made_by.missing.values())
+    return structs.replace(made, unknown=names - made.known, spent=spent)
 
 
 def _weight(weights: tuple[float, ...], at: int) -> float:

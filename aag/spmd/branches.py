@@ -83,7 +83,7 @@ def _joined(chain: GuardedChain, holds: Expr, assign: Assign) -> GuardedChain | 
     if holds == last.holds:
         return GuardedChain((*before, replace(last, assigns=(*last.assigns, assign))))
     parts = list(_conjuncts(holds))
-    implied = []
+    implied: list[Expr] = []
     for branch in chain.branches:
         tested = [] if branch.test is None else list(_conjuncts(branch.test))
         excluding = next((each for each in parts if _excludes(each, tested, [*{*parts} - {each, *implied}])), None)

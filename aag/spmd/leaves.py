@@ -198,9 +198,24 @@ def _conditional(
         inner = _body(lowering, branch.body, around.inside((), (), both(reached, condition)), arrays=arrays)
         if inner is None:
             return None
+        if len(branches) == len(inner) == 1 and condition is not None:
+            inner = [_extreme(inner[0], condition, around)]
         found += inner
         reached = reached if condition is None else both(reached, Unary(".not.", condition))
     return tests + found
+
+
+def _extreme(leaf: Leaf, condition: Expr, around: Around) -> Leaf:
+    """``if (x > m) m = x`` as ``m = max(m, x)``, which is a reduction; other assignments as they are."""
+    target, value = leaf.assign.target, leaf.assign.value
+    if not isinstance(target, Var) or not isinstance(condition, Binary) or leaf.loops != around.loops:
+        return leaf
+    above, below = (">", ">="), ("<", "<=")
+    sides = {(value, target): (above, below), (target, value): (below, above)}.get((condition.left, condition.right))
+    if sides is None or condition.op not in (*above, *below):
+        return leaf
+    found = Call("max" if condition.op in sides[0] else "min", (target, value))
+    return replace(leaf, mask=around.mask, assign=replace(leaf.assign, value=found))
 
 
 def _is_changed(branches: Sequence[ir.Branch]) -> bool:

@@ -70,12 +70,35 @@ _OTHER_KINDS = {"roofline": "balance", "matrix": "messages", "gantt": "timeline"
 """What others call a picture of `esp plot`."""
 
 
+_NUMBERS = re.compile(r"(?<= )\d[\d,.:x]*")
+
+
+class _Once(argparse._StoreAction):
+    """An option with one value: of several values all but the last would be dropped without a word."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any, **more: Any) -> None:
+        option = given[2] if len(given) > 2 else more.get("option_string")
+        assert isinstance(parser, CommandParser)
+        if option and self.dest in parser.given:
+            raise UsageError(f"{option} is given twice.", hint="Give it once, with commas where it takes a list.")
+        parser.given.add(self.dest)
+        super().__call__(parser, *given, **more)
+
+
 class CommandParser(argparse.ArgumentParser):
     """An argument parser whose errors are ours."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.given: set[str] = set()
+        for name in (None, "store"):
+            self.register("action", name, _Once)
         self._negative_number_matcher = re.compile(r"-\.?\d")  # "-5%" is a value, too, and no option
+
+    def parse_known_args(self, *args: Any, **more: Any) -> Any:
+        """What is typed, and what is left of it."""
+        self.given = set()
+        return super().parse_known_args(*args, **more)
 
     def error(self, message: str) -> NoReturn:
         """A wrong option.
@@ -93,7 +116,8 @@ class CommandParser(argparse.ArgumentParser):
             raise UsageError("there is no option -n.", hint="Write --procs 8 for processors, --set n=8 for a size.")
         other = _OTHER_NAMES.get(name.lstrip("-"), "") if name.startswith("-") else ""
         if other == "--procs" and other in self._option_string_actions:
-            raise UsageError(message.rstrip(".") + ".", hint="Write --procs 8 for 8 processors.")
+            given = wrong[0].partition("=")[2] or next(iter(_NUMBERS.findall(message)), "8")
+            raise UsageError(message.rstrip(".") + ".", hint=f"Write --procs {given} for processors.")
         known = {each.lstrip("-"): each for each in self._option_string_actions}  # all begin alike
         found = difflib.get_close_matches(name.lstrip("-"), known, n=1) if name.startswith("-") else []
         near = [other] if other in self._option_string_actions else [known[each] for each in found]

@@ -8,7 +8,7 @@ import random
 HEAD = """program branches
   implicit none
   integer, parameter :: n = {n}, m = {m}
-  real(8) :: u(n, m), v(n, m), w(n, m), r(m), s, x, y
+  real(8) :: u(n, m), v(n, m), w(n, m), r(m), s, x, y, z
   integer :: k(n, m), i, j, l, c
 !hpf$ processors p({grid})
 !hpf$ template t(n, m)
@@ -21,9 +21,10 @@ HEAD = """program branches
   w = 0
   r = 1
   s = 0
+  z = 0
   c = {c}
 """
-TAIL = """  print *, s
+TAIL = """  print *, s, z
   do j = 1, m
     do i = 1, n
       print *, int(u(i, j)), int(v(i, j)), int(w(i, j)), k(i, j)
@@ -67,11 +68,13 @@ def _nest(chooser: random.Random) -> str:
     targets = chooser.sample(["u(i, j)", "v(i, j)", "w(i, j)", "k(i, j)"], 2)
     body = [f"x = {_value(chooser, outer)}"]
     for _ in range(chooser.randrange(1, 4)):
-        kind = chooser.randrange(7)
+        kind = chooser.randrange(8)
         if kind == 0:
             body.append(f"{chooser.choice(targets)} = {_value(chooser, outer)} + x")
         elif kind == 1:
             body.append(f"if ({_condition(chooser)}) s = s + x + {_value(chooser, outer)}")
+        elif kind == 7:
+            body.append(chooser.choice(("if (x > z) z = x", "if (z <= u(i, j)) z = u(i, j)")))
         elif kind == 2:
             body.append(f"if ({_condition(chooser)}) cycle")
         elif kind == 3:
@@ -83,7 +86,7 @@ def _nest(chooser: random.Random) -> str:
         after = ("if (y > 2) r(j) = r(j) + y", "s = s + y", "if (j > c) s = s + 2*y")
         lines += [f"    {chooser.choice(after)}"]
     lines.append("  end do")
-    claim = ["!hpf$ independent, new(x, y), reduction(s)"] if chooser.randrange(2) else []
+    claim = ["!hpf$ independent, new(x, y), reduction(s, z)"] if chooser.randrange(2) else []
     return "\n".join([*claim, *lines]) + "\n"
 
 
