@@ -117,7 +117,7 @@ class CommandParser(argparse.ArgumentParser):
         other = _OTHER_NAMES.get(name.lstrip("-"), "") if name.startswith("-") else ""
         if other == "--procs" and other in self._option_string_actions:
             given = wrong[0].partition("=")[2] or next(iter(_NUMBERS.findall(message)), "8")
-            raise UsageError(message.rstrip(".") + ".", hint=f"Write --procs {given} for processors.")
+            raise UsageError(message.rstrip(".") + ".", hint=f"Write --procs {given} for {given} processors.")
         known = {each.lstrip("-"): each for each in self._option_string_actions}  # all begin alike
         found = difflib.get_close_matches(name.lstrip("-"), known, n=1) if name.startswith("-") else []
         near = [other] if other in self._option_string_actions else [known[each] for each in found]

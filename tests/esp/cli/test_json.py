@@ -19,7 +19,7 @@ RUNS = "procs, n, time [s]\n" + "".join(
 LAPLACE = ("laplace.hpf", "--procs", "4", "--set", "k=2", "--set", "n=16")
 
 ASKED = {
-    "run": [("run", *LAPLACE), ("run", *LAPLACE, "--procs", "2,4")],
+    "run": [("run", *LAPLACE), ("run", "laplace.hpf", "--procs", "2,4", *LAPLACE[3:])],
     "compare": [("compare", *LAPLACE)],
     "advise": [("advise", *LAPLACE)],
     "whatif": [("whatif", *LAPLACE, "--load", "20%")],

@@ -677,3 +677,10 @@ def test_walked_iterations_are_shown_only_where_some_are_not(capsys):
     assert "of 50 loop iterations walked with the given figures, the others repeat them" in told
     assert main(["run", "laplace", "--procs", "4", "--unroll"]) == 0
     assert "iterations walked" not in capsys.readouterr().out
+
+
+def test_an_option_with_one_value_is_not_given_twice(esp, fake):
+    code, _, err = esp("run", "laplace.hpf", "--latency", "x0.5", "--latency", "x0.1")
+    assert (code, "--latency is given twice." in err) == (2, True)
+    assert esp("run", "laplace.hpf", "--set", "n=8", "--set", "k=2")[0] == 0
+    assert esp("run", "laplace.hpf", "--latency", "x0.5")[0] == 0
