@@ -18,7 +18,7 @@ CALLED = "  real :: a(8)\n!HPF$ DISTRIBUTE a(BLOCK)\n  do i = 1, 3\n    a = a + 
 
 MORE = {
     "run": [("run", *LAPLACE, "--per-processor", "--aau", "all", "--interval")],
-    "run-several": [("run", *LAPLACE, "--procs", "2,4", "--distribute", "temp=(block(8),*)")],
+    "run-several": [("run", "laplace.hpf", "--procs", "2,4", *LAPLACE[3:], "--distribute", "temp=(block(8),*)")],
     "compare": [("compare", *LAPLACE, "--size", "n=8:16:x2"), ("compare", "called.hpf", "--procs", "2", "--partial")],
     "whatif": [("whatif", *LAPLACE, "--bandwidth", "x2")],
     "sweep": [("sweep", *LAPLACE[:-2], "--set", "n=8,16", "--load", "0%,20%", "--versus", "n")],

@@ -83,7 +83,7 @@ CASES = {
     "decided": (DECIDED, set()),
 }
 """Statements from line 10 on, and the lines that send and need not do so as predicted, if nothing is computed."""
-COMPUTED = ("exit", "branch", "named")
+COMPUTED = ("exit", "branch", "named", "inner")
 """Those of which esp computes when the loop ends, or that a branch is always taken."""
 
 
