@@ -49,7 +49,7 @@ MORE = {
 def _name(words):
     if words[0] == "system":
         return f"system-{words[1]}"
-    return "run-several" if words[0] == "run" and words[-1] == "2,4" else words[0]
+    return "run-several" if words[0] == "run" and "2,4" in words else words[0]
 
 
 CASES = [(_name(words), words) for each in ASKED.values() for words in each]
