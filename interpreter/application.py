@@ -26,7 +26,7 @@ from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
 from aag.spmd.access import AccessSweep, ArrayAccess, accesses, touches_of_memory
-from aag.spmd.branches import has_conditions
+from aag.spmd.branches import conditions_of, has_conditions
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.crossing import may_move
 from aag.spmd.emit.copies import bytes_copied
@@ -207,7 +207,7 @@ class Application(Struct, frozen=True, dict=True):
         )
 
     def streams(
-        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[tuple[Expr, float], ...]
+        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[float, ...]
     ) -> tuple[Stream, ...]:
         """The references of a nest one by one on some processors; a DO nest is the same on all. `shares`: of its
         iterations for which its conditions hold, where data decide them."""
@@ -227,14 +227,15 @@ class Application(Struct, frozen=True, dict=True):
         )
 
     def _streams(
-        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[tuple[Expr, float], ...]
+        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[float, ...]
     ) -> tuple[Stream, ...]:
         """Of each nest those for the latest values: they are large, and few loops come back to earlier values."""
         values = (shares, *(env.get(name) for name in sorted(nest.uses)))
         known = self.latest_streams.get(nest)
         if known is None or known[0] != values:
             layouts, formulas = self.program.layouts, self._known(nest)
-            found = tuple(stream_of(nest, layouts, env, int(rank), budget, formulas, dict(shares)) for rank in ranks)
+            holding = dict(zip(conditions_of(nest), shares, strict=True))
+            found = tuple(stream_of(nest, layouts, env, int(rank), budget, formulas, holding) for rank in ranks)
             known = self.latest_streams[nest] = values, found
         return known[1]
 

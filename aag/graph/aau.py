@@ -30,12 +30,9 @@ class Work(Struct, frozen=True, kw_only=True):
 
 class GuardedWork(Struct, frozen=True, kw_only=True, eq=False):
     """A branch under a condition of its own inside a nest (`aag.spmd.branches`): `work` is what it does once where
-    `holds`, `test` its test once where an earlier branch of the same `chain` comes first (the test of the first branch
-    belongs to the loop of `level`). `span`: of its first assignment."""
+    it is taken, `test` its test once where an earlier branch of its chain comes first (the test of the first branch
+    belongs to the loop around). `span`: of its first assignment."""
 
-    chain: int
-    level: int
-    holds: Expr
     span: Span
     test: Work
     work: Work

@@ -334,10 +334,10 @@ def nest_work(nest: Nest, context: CountingContext) -> tuple[tuple[Work, ...], W
     *_, (_, _, counter) = nest_steps(nest, context)
     works = [Work(computation=counts(each)) for each in counter.levels]
     levels, (masked, *under) = works[: len(nest.indices) + 1], works[len(nest.indices) + 1 :]
-    branches = ((at, level, each) for at, (level, chain) in enumerate(chains_of(nest)) for each in chain.branches)
+    spans = (each.assigns[0].span for _, chain in chains_of(nest) for each in chain.branches)
     guarded = tuple(
-        GuardedWork(chain=at, level=level, holds=each.holds, span=each.assigns[0].span, test=test, work=work)
-        for (at, level, each), test, work in zip(branches, under[::2], under[1::2], strict=True)
+        GuardedWork(span=span, test=test, work=work)
+        for span, test, work in zip(spans, under[::2], under[1::2], strict=True)
     )
     return tuple(levels), masked, guarded
 

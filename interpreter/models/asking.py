@@ -34,8 +34,8 @@ def share_of_mask(run: Run, nest: Nest) -> float:
 
 
 def name_of_guard(nest: Nest, branch: GuardedBranch) -> str:
-    """The same of a condition inside a nest: the line of the first assignment under it, or that of the IF whose
-    condition it keeps."""
+    """The name by which the share of a condition inside a nest is asked for: the line of the first assignment under it,
+    or of the IF whose condition that assignment keeps."""
     index = nest.indices[0].name if nest.indices else ""
     return f"{kept_of(branch) or 'mask'}_{branch.assigns[0].span.line}_{'' if _MADE.fullmatch(index) else index}"
 

@@ -9,7 +9,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.ir.expressions import Expr
 from aag.spmd.branches import GuardedBranch, GuardedChain, chains_of, may_change
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
@@ -41,10 +40,10 @@ def times_of_branches(run: Run, nest: Nest, trips: Trips) -> Iterator[Array]:
             yield each.taken
 
 
-def shares_in(run: Run, nest: Nest) -> tuple[tuple[Expr, float], ...]:
-    """Each condition of a nest that is not counted, with the share of the iterations up to which it holds that are
-    numbered at random: of a later branch of a chain also what such branches before it take."""
-    found = [] if nest.mask is None else [(nest.mask, share_of_mask(run, nest))]
+def shares_in(run: Run, nest: Nest) -> tuple[float, ...]:
+    """For each condition of a nest (`conditions_of`) the share of the iterations up to which it holds that are numbered
+    at random: of a later branch of a chain also what the branches before it take that are not counted."""
+    found = [] if nest.mask is None else [share_of_mask(run, nest)]
     for times in _chains(run, nest, run.application.trips(nest, run.env)) if nest.guarded else ():
         left, up_to = float(times[0].reached.sum()), 0.0
         for each in times:
@@ -53,7 +52,7 @@ def shares_in(run: Run, nest: Nest) -> tuple[tuple[Expr, float], ...]:
                 left -= taken
             else:
                 up_to = min(1.0, up_to + taken / max(1.0, left))
-                found.append((each.branch.holds, up_to))
+            found.append(up_to)
     return tuple(found)
 
 

@@ -1,0 +1,38 @@
+"""Nests that differ in names only share their references, and each has the share of its own condition."""
+
+import pytest
+
+import esp
+
+PROGRAM = """program alike
+  implicit none
+  integer, parameter :: n = 4096
+  integer :: i
+  real(8) :: u(n), v(n), a(4, n), b(4, n)
+!hpf$ distribute (block) :: u, v
+!hpf$ distribute (*, block) :: a, b
+  u = 1
+  v = 1
+  do i = 2, n
+    u(i) = mod(u(i-1)*5 + 3, 16.0d0)
+    v(i) = mod(v(i-1)*5 + 3, 16.0d0)
+  end do
+  a = 1
+  b = 1
+  forall (i = 1:n, u(i) > 14.5d0) a(1, i) = 2
+  forall (i = 1:n, v(i) > 3.5d0) b(1, i) = 2
+  print *, sum(a), sum(b)
+end program
+"""
+
+
+def test_writes_miss_as_often_as_their_own_condition_holds(tmp_path):
+    (tmp_path / "alike.hpf").write_text(PROGRAM)
+    found = esp.predict(tmp_path / "alike.hpf", procs=1)
+    values = [1.0]
+    while len(values) < 4096:
+        values.append((values[-1] * 5 + 3) % 16)
+    for line, least in ((16, 14.5), (17, 3.5)):
+        ids = [each.id for each in found.aaus if each.span.line == line]
+        missed = sum(each.mean for each in found.counts.of(ids) if each.figure.path.endswith("memory.write_miss"))
+        assert missed == pytest.approx(sum(each > least for each in values), rel=0.03)
