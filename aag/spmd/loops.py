@@ -1,6 +1,6 @@
 """DO loops: parallel nests where no iteration reads what another wrote; owned and plain loops elsewhere (Def 16)."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -63,6 +63,7 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
     leaves = leaves_of(lowering, statement)
     if leaves is None:
         raise Unsupported(MORE)
+    leaves = [_into_part(leaf, lowering.partials) for leaf in leaves]
     if _reads_of(lowering.pending) & {name for leaf in leaves for name in names_in(leaf.assign.target)}:
         raise Unsupported("a reduction inside the loop reads what the loop changes")
     if _has_aliases(lowering, leaves):
@@ -92,7 +93,7 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
         raise Unsupported(NOTHING_SHARED)
     if promised:
         raise Unsupported(groups.why)
-    wanted = bool(_live(lowering, statement, leaves, frozenset()))
+    wanted = bool(_live(lowering, statement, leaves, frozenset(lowering.partials.values())))
     if in_turn(lowering, statement, leaves, wanted=wanted):
         return NestOutcome("in turn", groups.why)
     stored = [leaf for leaf in leaves if home_of(lowering, [leaf])]
@@ -257,8 +258,9 @@ def _lower_parallel(
             reduce_into(lowering, leaves[0].indices, leaves[0].mask, into, update)
             continue
         # Where index arrays say which elements are updated, their owners update them one after the other.
-        own = frozenset(part.name for part in parts)
-        nest, uses = _nest(lowering, leaves, home, frozenset() if scattered else names, own)
+        across = frozenset(lowering.partials.values())
+        own = across.union(part.name for part in parts)
+        nest, uses = _nest(lowering, leaves, home, frozenset() if scattered else names - across, own)
         lowering.bring(nest, uses)
         for part in parts:
             part.begin(lowering, nest.home)
@@ -270,7 +272,9 @@ def _lower_parallel(
 
 
 def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) -> tuple[list[Leaf], list[Partial]]:
-    """A group with its reductions into variables of their own, unless it is one reduction and nothing else."""
+    """A group with its reductions into variables of their own, unless it is one reduction and nothing else, or a loop
+    around has done so."""
+    names = names.difference(lowering.partials.values())
     simple = len(group) == 1 and not has_inner_loop(group[0].assign.value)
     if simple or not any(reduction(leaf, names) for leaf in group):
         return list(group), []
@@ -289,6 +293,15 @@ def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) 
         value = _renamed(leaf.assign.value, target, own)
         leaves.append(replace(leaf, assign=replace(leaf.assign, target=own, value=value)))
     return leaves, list(parts.values())
+
+
+def _into_part(leaf: Leaf, partials: Mapping[str, str]) -> Leaf:
+    """An assignment that reduces into the part of a processor, where a loop around it has one (`aag.spmd.across`)."""
+    target = leaf.assign.target
+    if not isinstance(target, Var) or target.name not in partials:
+        return leaf
+    own = Var(partials[target.name])
+    return replace(leaf, assign=replace(leaf.assign, target=own, value=_renamed(leaf.assign.value, target, own)))
 
 
 def _renamed(expr: Expr, old: Expr, new: Expr) -> Expr:

@@ -21,6 +21,7 @@ from aag.ir.units import Entity, Program, Unit
 from aag.ir.visitors import walk_statements
 from aag.library.table import row
 from aag.mapping.layout import Layouts
+from aag.spmd.across import reduce_across
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.assignments import lower_assign
 from aag.spmd.calls import lower_call
@@ -30,7 +31,7 @@ from aag.spmd.findings import find_loop, find_nest
 from aag.spmd.foralls import lower_forall, lower_where
 from aag.spmd.hostinput import lower_input
 from aag.spmd.hostio import lower_io
-from aag.spmd.loops import MORE, lower_nest
+from aag.spmd.loops import MORE, NestOutcome, lower_nest
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import functions_of, scalars, user_functions
 from aag.spmd.nodes import CallNode, DoNode, IfNode, Leave, Local, Node, NodeBranch, Reference, WhileNode
@@ -195,7 +196,11 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
     at = len(lowering.loops)
     other = "" if lowering.is_alone else lowering.attempt(lambda: _shared(lowering, statement))
     why = outcome.why
-    if other or lowering.is_alone:
+    if other and (turns := _across(lowering, statement)) is not None:
+        if turns.runs:
+            find_nest(lowering, statement, turns, lowering.pending[before:])
+            return
+    elif other or lowering.is_alone:
         if other and statement.var.startswith(SERIAL):
             lowering.note("W280", f"every processor runs this EXTRINSIC(HPF_SERIAL) procedure: {other}")
         elif other and why and statement.independent is not None:
@@ -207,6 +212,20 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
         not_at_home(lowering, statement, None)
         _do(lowering, statement, None)
     find_loop(lowering, statement, other if why in ("", MORE) else why, shared=not other, at=at)
+
+
+def _across(lowering: Lowering, statement: ir.Do) -> NestOutcome | None:
+    """A loop with its reductions in parts, if it has some: how it ran as a nest; None where it is not lowered so."""
+    outcome = NestOutcome("")
+
+    def lower() -> None:
+        nonlocal outcome
+        outcome = lower_nest(lowering, statement)
+        if not outcome.runs:
+            not_at_home(lowering, statement, None)
+            _do(lowering, statement, None)
+
+    return None if lowering.attempt(lambda: reduce_across(lowering, statement, lower)) else outcome
 
 
 def _shared(lowering: Lowering, statement: ir.Do) -> None:

@@ -3,7 +3,7 @@
 Every kind of statement has a module of its own that works on this state; `lower` chooses between them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 
@@ -59,7 +59,19 @@ class Lowering:
         self.reach = Reach()
         self.is_alone = False
         """Whether a processor runs by itself what is lowered: an iteration of a loop that lives with it."""
+        self.partials: Mapping[str, str] = {}
+        """Scalars that a loop around reduces into -> what holds the part of a processor."""
         self._nodes: list[Node] = []
+
+    @contextmanager
+    def reducing(self, partials: Mapping[str, str]) -> Iterator[None]:
+        """While a loop is lowered that reduces into these, besides those of the loops around it."""
+        outer = self.partials
+        self.partials = {**outer, **partials}
+        try:
+            yield
+        finally:
+            self.partials = outer
 
     @contextmanager
     def alone(self, home: Reference | None) -> Iterator[None]:

@@ -1,6 +1,6 @@
 """Sequential DO loops over distributed data: the owners run their iterations in order (Def 16)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Element, Var
@@ -22,7 +22,7 @@ def in_turn(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], *, wan
     """
     loop, first = leaves[0].indices[0], home_of(lowering, leaves)
     has_turns = first is not None and not wanted and _has_turns(lowering, statement, leaves, first)
-    passed = _carried(leaves) if has_turns else ()
+    passed = _carried(leaves, lowering.partials.values()) if has_turns else ()
     before, needs = _reads(lowering, leaves, first) if first is not None and has_turns else ([], [])
     if passed and not needs and not _of_data(lowering, leaves) & frozenset(passed):
         has_turns = False
@@ -87,9 +87,9 @@ def _reads(lowering: Lowering, leaves: Sequence[Leaf], first: Leaf) -> tuple[lis
     return before, needs
 
 
-def _carried(leaves: Sequence[Leaf]) -> tuple[str, ...]:
-    """The scalars that an iteration reads as the one before left them."""
-    assigned = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}
+def _carried(leaves: Sequence[Leaf], partials: Collection[str]) -> tuple[str, ...]:
+    """The scalars that an iteration reads as the one before left them; of `partials` each processor has its own."""
+    assigned = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}.difference(partials)
     found: set[str] = set()
     written: set[str] = set()
     for leaf in leaves:
