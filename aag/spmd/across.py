@@ -15,13 +15,14 @@ them for the sake of the reduction, that would cost a message or more in each it
 from collections.abc import Callable, Iterator, Sequence
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Element, Var
+from aag.ir.expressions import Var
 from aag.ir.visitors import names_in
 from aag.spmd.leaves import leaves_of, reduced_names, reduction
 from aag.spmd.lowering import Lowering
 from aag.spmd.nodes import DoNode, IfNode, Nest, Node, OwnedLoop, Reference, assigns_of, walk
 from aag.spmd.partials import Partial
 from aag.spmd.symbols import Unsupported
+from aag.spmd.turns import of_data
 
 
 def reduce_across(lowering: Lowering, statement: ir.Do, lower: Callable[[], None]) -> None:
@@ -58,10 +59,11 @@ def _partials(lowering: Lowering, statement: ir.Do) -> Iterator[Partial]:
         for leaf in leaves
         if leaf.loops == (statement,) and isinstance(leaf.assign.target, Var) and loops.count((statement,)) < len(loops)
     }
+    wanted = (names & of_data(lowering, leaves)) - outside  # others every processor can compute by itself
     found: set[str] = set()
     for leaf in leaves:
         target, update = leaf.assign.target, reduction(leaf, names)
-        if update is not None and isinstance(target, Var) and target.name not in found | outside:
+        if update is not None and isinstance(target, Var) and target.name in wanted - found:
             found.add(target.name)
             yield Partial.of(lowering, target, update[0])
 

@@ -24,7 +24,7 @@ def in_turn(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], *, wan
     has_turns = first is not None and not wanted and _has_turns(lowering, statement, leaves, first)
     passed = _carried(leaves, lowering.partials.values()) if has_turns else ()
     before, needs = _reads(lowering, leaves, first) if first is not None and has_turns else ([], [])
-    if passed and not needs and not _of_data(lowering, leaves) & frozenset(passed):
+    if passed and not needs and not of_data(lowering, leaves) & frozenset(passed):
         has_turns = False
     if first is None or not has_turns:
         return False
@@ -99,8 +99,8 @@ def _carried(leaves: Sequence[Leaf], partials: Collection[str]) -> tuple[str, ..
     return tuple(sorted(found))
 
 
-def _of_data(lowering: Lowering, leaves: Sequence[Leaf]) -> frozenset[str]:
-    """The scalars of a loop whose values come from distributed data, perhaps by others."""
+def of_data(lowering: Lowering, leaves: Sequence[Leaf]) -> frozenset[str]:
+    """The scalars of a loop whose values come from distributed data, perhaps by way of others."""
     values = [(leaf.assign.target.name, leaf.assign.value) for leaf in leaves if isinstance(leaf.assign.target, Var)]
     found = {name for name, value in values if any(lowering.is_distributed(each) for each in names_in(value))}
     while more := {name for name, value in values if names_in(value) & found} - found:

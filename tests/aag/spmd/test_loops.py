@@ -273,6 +273,26 @@ BODIES = {
   do i = lbound(a, 1) + 1, ubound(a, 1)
     a(i) = b(i-1) / size(a)
   end do""",
+    "residual in turns": """
+  s = 0
+  do j = 1, m
+    do i = 2, n
+      t = 0.5d0*d(i-1,j) - d(i,j)
+      d(i,j) = d(i,j) + t
+      if (abs(t) > s) s = abs(t)
+    end do
+  end do
+  a(1) = s
+  t = 0""",
+    "sum in turns": """
+  s = 0
+  t = 1
+  do i = 2, n
+    a(i) = a(i-1) + b(i)
+    s = s + a(i)
+    t = t * 0.5d0
+  end do
+  b(1) = s + t""",
     "sum in order": """
   do i = 1, n
     s = s + a(i)
