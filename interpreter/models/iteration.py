@@ -23,6 +23,7 @@ from aag.wording import plural
 from interpreter.counts import Counts
 from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, touching
 from interpreter.metrics import Tally
+from interpreter.models.again import again
 from interpreter.models.asking import COMPUTED, name_of_mask, wish
 from interpreter.models.cache import CacheState
 from interpreter.models.compute import (
@@ -126,7 +127,8 @@ def synchronised(run: Run, scalars: Scalars, aau: IterSync) -> str:
     if aau.loop is None:
         return ""
     sweep(run, aau)
-    return _counted(run, scalars, aau, aau.loop, aau.body)
+    loop = aau.loop
+    return again(run, aau, lambda: _counted(run, scalars, aau, loop, aau.body))
 
 
 def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, body: tuple[AAU, ...]) -> str:
@@ -386,6 +388,10 @@ def _carries_over(var: str, body: tuple[AAU, ...]) -> bool:
 
 def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     """A while loop: its trip count by functional interpretation (Def 18), then as any loop with communication."""
+    return again(run, aau, lambda: _undetermined(run, scalars, aau))
+
+
+def _undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     sweep(run, aau)
     known = scalars.given.get(f"trips_{aau.span.line}")

@@ -10,10 +10,9 @@ linearly (waiting does, where one processor runs away from another).
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.diagnostics import Diagnostic
@@ -22,8 +21,22 @@ from interpreter import shared
 from interpreter.errors import InterpretationError
 from interpreter.metrics import Ledger, Tally, merged
 from interpreter.models.front import Front, playable, tell_apart
-from interpreter.reduce import all_of, any_of, every, largest, least
-from interpreter.state import Equatable, Recorder, Run
+from interpreter.models.snapshot import (
+    Snapshot,
+    links_moved,
+    links_moved_alike,
+    links_steady,
+    links_used,
+    noise_of,
+    nothing_under_way,
+    same_inside,
+    same_under_way,
+    take,
+    times_of,
+)
+from interpreter.reduce import all_of, any_of, every, least
+from interpreter.remembered import values_of
+from interpreter.state import Recorder, Run
 from interpreter.tape import Tape
 
 Array = NDArray[np.float64]
@@ -37,33 +50,9 @@ QUIET = 3
 PARTIAL = 50
 """Iterations of all loops after which a walk ends that has left something out, unless a partial result is wanted."""
 
-ROUNDING = 256 * np.finfo(np.float64).eps
 FAR = np.iinfo(np.int64).max // 4
 _CLOCKS = 4096
 """Clocks that move in about the time that an iteration takes anyway."""
-
-
-class Snapshot(Struct, eq=False):
-    """The state at the end of an iteration, and what the iteration cost and decided."""
-
-    clock: Array
-    links: Array | None
-    """(S, 2, 2 (L + 1)) when they are free, and when they were taken (`Network.times`)."""
-    under_way: tuple[Array, ...]
-    """Of each scenario, the messages under way, from its earliest clock (`Window.under_way`). Empty: no window."""
-    cache: Equatable | None
-    values: tuple[object, ...]
-    ledger: Ledger | None
-    decisions: Recorder | None
-
-    def nbytes(self) -> int:
-        """Memory it holds."""
-        return (
-            self.clock.nbytes
-            + (0 if self.links is None else self.links.nbytes)
-            + (0 if self.ledger is None else self.ledger.nbytes())
-            + (0 if self.decisions is None else self.decisions.nbytes())
-        )
 
 
 def repeat(
@@ -225,7 +214,7 @@ class _Walk:
         return how
 
     def _keep(self, which: Bools) -> tuple[Array, Array | None]:
-        clock, links = self._times()
+        clock, links = times_of(self.run, self.base)
         return clock[which], None if links is None else links[which]
 
     def _restore(self, which: Bools, kept: tuple[Array, Array | None]) -> None:
@@ -236,16 +225,7 @@ class _Walk:
             own[which] = -np.inf if links is None else (links - since[:, :, None]).reshape(-1, *own.shape[1:])
 
     def _snapshot(self, ledger: Ledger | None, decisions: Recorder | None) -> Snapshot:
-        run = self.run
-        values = tuple(run.env.get(name) for name in self.names)
-        window = run.network.window
-        under_way = () if window is None else window.under_way(least(run.clock) + run.origin[:, 0])
-        return Snapshot(*self._times(), under_way, run.cache, values, ledger, decisions)
-
-    def _times(self) -> tuple[Array, Array | None]:
-        """Clocks and links from the loop's own origin, as copies."""
-        since = self.run.origin - self.base
-        return self.run.clock + since, self.run.network.times(since)
+        return take(self.run, self.base, values_of(self.names, self.run.env), ledger, decisions)
 
     def _forget(self) -> None:
         """Drop what is too old to matter, or too large to keep."""
@@ -272,7 +252,7 @@ class _Walk:
         for period in range(1, min(self.longest, len(self.history) - 1, int(longest.max())) + 1):
             if self.number > 8 and period > 2 and self.number % 4:
                 return
-            if not self._same(period):
+            if not same_inside(self.history[-1], self.history[-1 - period]):
                 continue
             periods, drifting = self._periods(period, longest >= period, noise)
             if self.run.network.followed:
@@ -284,7 +264,7 @@ class _Walk:
     def _walk_front(self) -> None:
         """On very many processors, walk the rest of the loop only where it is not settled yet."""
         tape, left = self.tape, int(self.left[0])
-        if tape is None or not playable(tape) or left < 2 or not self._same(1):
+        if tape is None or not playable(tape) or left < 2 or not same_inside(self.history[-1], self.history[-2]):
             return
         now, then, run = self.history[-1], self.history[-2], self.run
         noise = float(self._noise()[0])
@@ -299,22 +279,13 @@ class _Walk:
         run.clock[0] = wave.clock + left * wave.pace - (run.origin - self.base)[0]
         self.left[:] = 0
 
-    def _same(self, period: int) -> bool:
-        """Whether caches and scalars are as they were a period ago."""
-        now, then = self.history[-1], self.history[-1 - period]
-        if now.values != then.values:
-            return False
-        if now.cache is None or then.cache is None or now.cache is then.cache:
-            return now.cache is then.cache
-        return now.cache.same_as(then.cache)
-
     def _periods(self, period: int, able: Bools, noise: Array) -> tuple[Ints, Bools]:
         """How many periods may be added to each scenario (S,), and for which the moves differ among processors."""
         now, then = self.history[-1], self.history[-1 - period]
         moved = now.clock - then.clock
         uniform = every(np.abs(moved - moved[:, :1]) <= noise[:, None])
         if any_of(uniform):
-            uniform &= _links_moved_alike(now, then, moved, noise) & _same_under_way(now, then, noise)
+            uniform &= links_moved_alike(now, then, moved, noise) & same_under_way(now, then, noise)
         most = np.where(able, self.left // period, 0)
         drifting = able & ~uniform
         if any_of(drifting):
@@ -324,7 +295,7 @@ class _Walk:
     def _noise(self) -> Array:
         """(S,) differences of times up to which they are equal."""
         clock = self.history[-1].clock
-        return ROUNDING * np.maximum(largest(clock), -least(clock))
+        return noise_of(clock)
 
     def _until_decided(self, period: int, drifting: Bools, moved: Array, noise: Array) -> Ints:
         """Periods that can be added before a decision falls differently, (S,)."""
@@ -333,9 +304,9 @@ class _Walk:
             return none
         now, then, before = (self.history[-1 - each * period] for each in range(3))
         same = every(np.abs(moved - (then.clock - before.clock)) <= noise[:, None]) & drifting
-        same &= (self.since >= 2 * period) & _nothing_under_way((now, then, before))
+        same &= (self.since >= 2 * period) & nothing_under_way((now, then, before))
         if any_of(same):
-            same &= _links_steady(now.links, then.links, before.links, noise)
+            same &= links_steady(now.links, then.links, before.links, noise)
         if not any_of(same):
             return none
         most = np.where(same, FAR, 0)
@@ -362,8 +333,8 @@ class _Walk:
         self._ended_later(times * (now.clock - then.clock).max(axis=1))
         links = run.network.links
         if links is not None and then.links is not None and now.links is not None:
-            moved = shift[:, :, None] * _moved(now.links, then.links, now.clock - then.clock, drifting)
-            links += np.where(_used(now.links, then.links), moved, 0.0).reshape(links.shape)
+            moved = shift[:, :, None] * links_moved(now.links, then.links, now.clock - then.clock, drifting)
+            links += np.where(links_used(now.links, then.links), moved, 0.0).reshape(links.shape)
         if run.network.window is not None:  # clocks move by the same where something is under way
             run.network.window = run.network.window.moved(shift * (now.clock - then.clock)[:, :1])
         self._tell_outer(period, times)
@@ -375,7 +346,7 @@ class _Walk:
             earliest = run.origin + least(run.clock)[:, None]
             self.base = np.where(shift > 0, earliest, self.base)
             run.rebase(np.where(shift > 0, earliest, run.origin))
-            now.clock, now.links = self._times()
+            now.clock, now.links = times_of(self.run, self.base)
 
     def _ledger(self, first: int, last: int) -> Ledger:
         """What the iterations from `first` back to `last` back cost together."""
@@ -405,52 +376,6 @@ class _Walk:
                     first = earlier.gaps[at][0]
                 factor = times.reshape((-1,) + (1,) * (gap.ndim - 1))
                 outer.gaps.append((gap + factor * (gap - first), offsets))
-
-
-def _used(now: Array, then: Array) -> Bools:
-    """(S, 1, 2 (L + 1)) links that some message took in the latest period."""
-    used: Bools = np.isfinite(now[:, :1]) & (now[:, :1] != then[:, :1])
-    return used
-
-
-def _moved(late: Array, early: Array, clock: Array, drifting: Bools) -> Array:
-    """How far the times of a link move in a period in which it is used: as the clocks, where all of them move alike."""
-    own = np.where(np.isfinite(early), late - np.where(np.isfinite(early), early, 0.0), 0.0)
-    return np.where(drifting[:, None, None], own, clock[:, :1, None])
-
-
-def _links_steady(now: Array | None, then: Array | None, before: Array | None, noise: Array) -> Bools:
-    """(S,) whether every link moved by the same in two periods, or was not used in the latest."""
-    if now is None or then is None or before is None:
-        return np.full(noise.size, now is None)
-    with np.errstate(invalid="ignore"):
-        same = np.abs(now - 2.0 * then + before) <= noise[:, None, None]
-    return every((same | ~_used(now, then)).reshape(noise.size, -1))
-
-
-def _links_moved_alike(now: Snapshot, then: Snapshot, moved: Array, noise: Array) -> Bools:
-    """(S,) whether every link moved as the clocks did, or has long been free."""
-    if now.links is None or then.links is None:
-        return np.full(noise.size, now.links is None)
-    with np.errstate(invalid="ignore"):
-        alike = np.abs(now.links - then.links - moved[:, :1, None]) <= noise[:, None, None]
-    free = [each.links[:, 0] <= least(each.clock)[:, None] for each in (now, then) if each.links is not None]
-    return every(alike.all(axis=1) | (free[0] & free[1]))
-
-
-def _same_under_way(now: Snapshot, then: Snapshot, noise: Array) -> Bools:
-    """(S,) whether messages are under way as they were."""
-    if not now.under_way and not then.under_way:
-        return np.ones(noise.size, np.bool_)
-    none = (np.empty((0, 4)),) * noise.size
-    pairs = zip(now.under_way or none, then.under_way or none, noise.tolist(), strict=True)
-    return np.array([one.shape == other.shape and all_of(np.abs(one - other) <= eps) for one, other, eps in pairs])
-
-
-def _nothing_under_way(snapshots: Iterable[Snapshot]) -> Bools | bool:
-    """(S,) whether at none of these moments messages are under way."""
-    listed = [np.array([not each.size for each in one.under_way]) for one in snapshots if one.under_way]
-    return np.logical_and.reduce(listed) if listed else True
 
 
 def _until(latest: Recorder, earlier: Recorder, noise: Array) -> Ints:

@@ -39,6 +39,11 @@ def shares_of(run: Run, aau: AAU) -> tuple[float, ...] | None:
     return _in_force(run)[-1].get(aau.id)
 
 
+def has_shares(run: Run) -> bool:
+    """Whether the walk is in a loop whose conditionals have shares."""
+    return bool(_in_force(run)[-1])
+
+
 @contextmanager
 def sharing(run: Run, shares: Shares) -> Iterator[None]:
     """The shares that hold inside a loop."""

@@ -1,0 +1,195 @@
+"""Loops that begin as they began before: what they did then is entered again, and nothing is walked.
+
+    do step = 1, 1000          each step differs, as `mod(step, 10)` decides something in it
+      do it = 1, 40            from the second step on this loop begins in a state in which it began before
+        ...
+
+A loop is a function of the state at its start, as an iteration is (D5, `interpreter.models.period`). The latest few
+beginnings of each loop are kept, each with what followed it.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.graph.aau import AAU, IterND, IterSync, walk
+from aag.ir.evaluate import Value
+from aag.ir.values import ArrayValues
+from aag.ir.visitors import names_in
+from interpreter import shared
+from interpreter.evaluate import decides, defined, touching
+from interpreter.induction import assigns
+from interpreter.metrics import Ledger
+from interpreter.models.misses import place_of
+from interpreter.models.shares import has_shares
+from interpreter.models.snapshot import Snapshot, links_moved_alike, links_used, noise_of, same_inside, take
+from interpreter.models.sweeping import followed_of
+from interpreter.reduce import all_of, every
+from interpreter.remembered import of_aau, remembered, values_of
+from interpreter.state import Recorder, Run
+
+KEPT = 4
+"""Beginnings of a loop that are kept."""
+
+Array = NDArray[np.float64]
+Loop = IterSync | IterND
+
+
+class Course(Struct, eq=False):
+    """How a loop began once, and what it did. Times are from the earliest clock at its beginning."""
+
+    before: Snapshot
+    after: Snapshot
+    ledger: Ledger
+    decisions: Recorder | None
+    set: dict[str, Value | ArrayValues]
+    """Scalars that it gave a value, and `lost`: those whose value is not known any more."""
+    lost: frozenset[str]
+    ended: dict[int, Array]
+    """AAU -> largest clock when it last ended."""
+    left: str
+
+
+class Seen(Struct, eq=False):
+    """What is known of a loop."""
+
+    times: int = 0
+    """How often it began."""
+    courses: list[Course] = []
+
+
+def again(run: Run, aau: Loop, go: Callable[[], str]) -> str:
+    """Walk a loop by `go`, or enter what it did when it began in the same state; answers how it was left."""
+    if not _may(run, aau):
+        return go()
+    seen = _seen(run, aau)
+    seen.times += 1
+    if seen.times == 1:  # most loops begin once
+        return go()
+    run.rebase()
+    now = take(run, run.origin, _given(run, aau))
+    for course in seen.courses:
+        if _alike(run, now, course):
+            _enter(run, course)
+            return course.left
+    return _walked(run, aau, go, now, seen)
+
+
+def _may(run: Run, aau: Loop) -> bool:
+    """Whether a loop does the same whenever it begins in the same state, and nobody wants to see it walked."""
+    books, setting = run.books, run.setting
+    plain = books.weight == books.times == 1.0 and books.share is None and books.active is None
+    watched = run.listener is not None or run.tape is not None or place_of(run) is not None
+    steady = run.network.window is None and not run.network.followed and not has_shares(run)
+    counted = {line for line, each in setting.trips.items() if each.varies}
+    return (
+        plain
+        and steady
+        and not watched
+        and not setting.force_unroll
+        and (books.complete or setting.partial)
+        and run.procs < shared.MANY
+        and not counted & _lines(run, aau)
+    )
+
+
+def _walked(run: Run, aau: Loop, go: Callable[[], str], before: Snapshot, seen: Seen) -> str:
+    """Walk a loop, and keep what it did."""
+    books, base = run.books, run.origin.copy()
+    env, marks = dict(run.env), len(books.marks)
+    parent, outer = books.ledger, run.recorder
+    books.ledger = Ledger(parent.shape)
+    run.recorder = None if outer is None else Recorder()
+    left = go()
+    ledger, decisions = books.ledger, run.recorder
+    books.ledger, run.recorder = parent, outer
+    parent.add(ledger)
+    if outer is not None and decisions is not None:
+        outer.gaps += decisions.gaps
+        outer.choices += decisions.choices
+    after = take(run, base, (), ledger, decisions)
+    if not _is_kept(run, before, after) or len(books.marks) > marks:
+        return left
+    course = Course(
+        before=before,
+        after=after,
+        ledger=ledger,
+        decisions=decisions,
+        set={name: value for name, value in run.env.items() if name not in env or env[name] is not value},
+        lost=frozenset(env.keys() - run.env.keys()),
+        ended={each: books.ended[each] - base[:, 0] for each in _inside(run, aau) if each in books.ended},
+        left=left,
+    )
+    seen.courses[KEPT - 1 :] = []
+    seen.courses.insert(0, course)
+    return left
+
+
+def _is_kept(run: Run, before: Snapshot, after: Snapshot) -> bool:
+    """Whether a course can be entered again, and is small."""
+    small = before.nbytes() + after.nbytes() <= run.setting.loop_bytes // (8 * KEPT)
+    network = run.network
+    alone = network.window is None and not network.followed and (before.links is None) == (after.links is None)
+    return small and alone and (run.books.complete or run.setting.partial)
+
+
+def _alike(run: Run, now: Snapshot, course: Course) -> bool:
+    """Whether the state is the one in which a loop began once."""
+    then = course.before
+    if (run.recorder is not None and course.decisions is None) or (now.links is None) != (then.links is None):
+        return False
+    if not same_inside(now, then):
+        return False
+    moved = now.clock - then.clock
+    noise = np.maximum(noise_of(now.clock), noise_of(course.after.clock))
+    return all_of(every(np.abs(moved) <= noise[:, None])) and all_of(links_moved_alike(now, then, moved, noise))
+
+
+def _enter(run: Run, course: Course) -> None:
+    """Let a loop do again what it did."""
+    then, after = course.before, course.after
+    run.books.ledger.add(course.ledger)
+    if run.recorder is not None and course.decisions is not None:
+        run.recorder.gaps += course.decisions.gaps
+        run.recorder.choices += course.decisions.choices
+    if run.network.links is not None and then.links is not None and after.links is not None:
+        own = run.network.links.reshape(after.links.shape)
+        own[...] = np.where(links_used(after.links, then.links), after.links, own)
+    run.clock += after.clock - then.clock
+    run.cache = after.cache
+    for name in course.lost:
+        run.env.pop(name, None)
+    run.env.update(course.set)
+    for each, clock in course.ended.items():
+        run.books.ended[each] = clock + run.origin[:, 0]
+
+
+@remembered(of_aau)
+def _seen(_: Run, _aau: AAU) -> Seen:
+    return Seen(courses=[])
+
+
+@remembered(of_aau)
+def _inside(_: Run, aau: AAU) -> tuple[int, ...]:
+    return tuple(each.id for each in walk((aau,)))
+
+
+@remembered(of_aau)
+def _lines(_: Run, aau: AAU) -> frozenset[int]:
+    """The lines of the loops in a loop, and its own."""
+    return frozenset(each.span.line for each in walk((aau,)))
+
+
+def _given(run: Run, aau: Loop) -> tuple[object, ...]:
+    """All besides times and caches that decides what a loop does."""
+    return (values_of(_names(run, aau), run.env), followed_of(run), tuple(run.exits.items()))
+
+
+@remembered(of_aau)
+def _names(_: Run, aau: AAU) -> tuple[str, ...]:
+    """The scalars that a loop reads or changes."""
+    body = (aau,)
+    found = touching(body) | defined(body) | names_in(*(each.value for each in assigns(body)))
+    return tuple(sorted(found.union(*(each.uses | each.defines | decides(each) for each in walk(body)))))
