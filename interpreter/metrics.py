@@ -178,6 +178,13 @@ class Ledger:
                 else:
                     mine[key] = value
 
+    def enter(self, other: "Ledger") -> None:
+        """Add another ledger of the same shape, which stays as it is."""
+        self._check(other)
+        for mine, theirs in zip(self.tables(), other.tables(), strict=True):
+            for key, value in theirs.items():
+                _add(mine, key, value)
+
     def add_linear(self, latest: "Ledger", before: "Ledger", times: Array, drifting: Bools, noise: Array) -> None:
         """Add `times` (S,) further periods after the period `latest`, which followed the period `before`.
 

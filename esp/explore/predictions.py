@@ -4,6 +4,7 @@ at hand; its interval then takes the other ways to compile it only (Def 19)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import inf
 from typing import Self
 
 from msgspec import Struct
@@ -11,12 +12,19 @@ from msgspec.structs import replace
 
 from esp.api import Prediction, Request, Source, interpret_stages, lower_source
 from esp.explore.interval import Walk, cheap, interval_of, own_walk
+from esp.explore.ties import FAR
 from esp.explore.workers import Workers
-from esp.prediction import Interval
+from esp.prediction import Interval, first
 from sag.unit import System
 
 Question = tuple[int, tuple[tuple[str, int], ...]]
 """Number of the choice or program, and the values it has other than those asked for."""
+
+
+class _Shortest(Struct):
+    """The shortest time that a process has found so far."""
+
+    time_s: float = inf
 
 
 class _IntervalWish(Struct, frozen=True, eq=False):
@@ -36,7 +44,7 @@ class Predictions:
         self, wanted: Sequence[tuple[Source, Request]], system: System, jobs: int = 1, *, intervals: bool = True
     ) -> None:
         """`intervals`: whether they will be asked for."""
-        answer = partial(_answer, wanted, system, intervals)
+        answer = partial(_answer, wanted, system, intervals, _Shortest())
         self._workers: Workers[Question | _IntervalWish, _Answer] = Workers(answer, jobs)
         self._walks: dict[int, Walk] = {}
 
@@ -72,7 +80,11 @@ class Predictions:
 
 
 def _answer(
-    wanted: Sequence[tuple[Source, Request]], system: System, intervals: bool, question: Question | _IntervalWish
+    wanted: Sequence[tuple[Source, Request]],
+    system: System,
+    intervals: bool,
+    shortest: _Shortest,
+    question: Question | _IntervalWish,
 ) -> _Answer:
     if isinstance(question, _IntervalWish):
         source, request = wanted[question.at]
@@ -82,4 +94,8 @@ def _answer(
     request = replace(request, values={**request.values, **dict(others)})
     stages = lower_source(source, system, request)
     made = interpret_stages(stages, system, request)
-    return made, own_walk(stages, system, request, made=made) if intervals and not others and cheap(made) else None
+    if others or not intervals:
+        return made, None
+    near = cheap(made) and first(made.time_s) <= FAR * shortest.time_s
+    shortest.time_s = min(shortest.time_s, first(made.time_s))
+    return made, own_walk(stages, system, request, made=made) if near else None

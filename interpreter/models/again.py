@@ -33,6 +33,9 @@ from interpreter.state import Recorder, Run
 KEPT = 4
 """Beginnings of a loop that are kept."""
 
+WORTH = 8
+"""Iterations, those of loops inside included, from which on a loop is worth to be looked at."""
+
 Array = NDArray[np.float64]
 Loop = IterSync | IterND
 
@@ -55,18 +58,15 @@ class Course(Struct, eq=False):
 class Seen(Struct, eq=False):
     """What is known of a loop."""
 
-    times: int = 0
-    """How often it began."""
-    courses: list[Course] = []
+    courses: list[Course]
+    short: int = 0
+    """How often it was over before it was worth to be looked at."""
 
 
 def again(run: Run, aau: Loop, go: Callable[[], str]) -> str:
     """Walk a loop by `go`, or enter what it did when it began in the same state; answers how it was left."""
-    if not _may(run, aau):
-        return go()
     seen = _seen(run, aau)
-    seen.times += 1
-    if seen.times == 1:  # most loops begin once
+    if seen.short > KEPT or not _may(run, aau):
         return go()
     run.rebase()
     now = take(run, run.origin, _given(run, aau))
@@ -98,18 +98,21 @@ def _may(run: Run, aau: Loop) -> bool:
 def _walked(run: Run, aau: Loop, go: Callable[[], str], before: Snapshot, seen: Seen) -> str:
     """Walk a loop, and keep what it did."""
     books, base = run.books, run.origin.copy()
-    env, marks = dict(run.env), len(books.marks)
+    env, marks, walked = dict(run.env), len(books.marks), books.walked
     parent, outer = books.ledger, run.recorder
     books.ledger = Ledger(parent.shape)
     run.recorder = None if outer is None else Recorder()
     left = go()
     ledger, decisions = books.ledger, run.recorder
     books.ledger, run.recorder = parent, outer
-    parent.add(ledger)
+    parent.enter(ledger)
     if outer is not None and decisions is not None:
         outer.gaps += decisions.gaps
         outer.choices += decisions.choices
     after = take(run, base, (), ledger, decisions)
+    if books.walked < walked + WORTH:
+        seen.short += 1
+        return left
     if not _is_kept(run, before, after) or len(books.marks) > marks:
         return left
     course = Course(
@@ -150,7 +153,7 @@ def _alike(run: Run, now: Snapshot, course: Course) -> bool:
 def _enter(run: Run, course: Course) -> None:
     """Let a loop do again what it did."""
     then, after = course.before, course.after
-    run.books.ledger.add(course.ledger)
+    run.books.ledger.enter(course.ledger)
     if run.recorder is not None and course.decisions is not None:
         run.recorder.gaps += course.decisions.gaps
         run.recorder.choices += course.decisions.choices
