@@ -22,6 +22,7 @@ from interpreter import shared
 from interpreter.evaluate import decides, defined, touching
 from interpreter.induction import assigns
 from interpreter.metrics import Ledger
+from interpreter.models.circuits import may_meet
 from interpreter.models.misses import place_of
 from interpreter.models.shares import has_shares
 from interpreter.models.snapshot import Snapshot, links_moved_alike, links_used, noise_of, same_inside, take
@@ -82,7 +83,7 @@ def _may(run: Run, aau: Loop) -> bool:
     books, setting = run.books, run.setting
     plain = books.weight == books.times == 1.0 and books.share is None and books.active is None
     watched = run.listener is not None or run.tape is not None or place_of(run) is not None
-    steady = run.network.window is None and not run.network.followed and not has_shares(run)
+    steady = _is_idle(run) and not has_shares(run)
     counted = {line for line, each in setting.trips.items() if each.varies}
     return (
         plain
@@ -130,12 +131,17 @@ def _walked(run: Run, aau: Loop, go: Callable[[], str], before: Snapshot, seen: 
     return left
 
 
+def _is_idle(run: Run) -> bool:
+    """Whether nothing is under way that may meet what is sent from now on."""
+    window = run.network.window
+    return window is None or not may_meet(run, window)
+
+
 def _is_kept(run: Run, before: Snapshot, after: Snapshot) -> bool:
     """Whether a course can be entered again, and is small."""
     small = before.nbytes() + after.nbytes() <= run.setting.loop_bytes // (8 * KEPT)
-    network = run.network
-    alone = network.window is None and not network.followed and (before.links is None) == (after.links is None)
-    return small and alone and (run.books.complete or run.setting.partial)
+    alike = (before.links is None) == (after.links is None)
+    return small and alike and _is_idle(run) and (run.books.complete or run.setting.partial)
 
 
 def _alike(run: Run, now: Snapshot, course: Course) -> bool:
@@ -160,6 +166,7 @@ def _enter(run: Run, course: Course) -> None:
     if run.network.links is not None and then.links is not None and after.links is not None:
         own = run.network.links.reshape(after.links.shape)
         own[...] = np.where(links_used(after.links, then.links), after.links, own)
+    run.network.window = None
     run.clock += after.clock - then.clock
     run.cache = after.cache
     for name in course.lost:

@@ -52,7 +52,7 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Batch])
         return None
     if too_many(run, patterns):
         return None
-    window = window if window is not None and _may_meet(run, window) else None
+    window = window if window is not None and may_meet(run, window) else None
     ends_of = tuple(each.ends for each in patterns)
     alone = window is None and network.duplex == "full" and network.topology.kind != "bus"
     if (alone and not run.setting.events and not _meet(run, network, ends_of)) or not follow(run, network, count):
@@ -88,7 +88,7 @@ def done(run: Run) -> None:
         run.network.window.end = run.clock + run.origin
 
 
-def _may_meet(run: Run, window: Window) -> bool:
+def may_meet(run: Run, window: Window) -> bool:
     """Whether what is sent from now on may meet messages that are under way, and may correct what was told of them."""
     if run.books.weight != 1.0 or run.books.active is not None:
         return False
