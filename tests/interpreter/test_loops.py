@@ -318,7 +318,7 @@ def test_jumping_equals_walking(case):
 
 
 @pytest.mark.truth
-@settings(max_examples=1000)
+@settings(max_examples=250)
 @given(programs())
 def test_jumping_often_equals_walking(case):
     check_jumping(case)
