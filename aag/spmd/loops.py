@@ -81,7 +81,8 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
     operands = [each for leaf in leaves for each in elements_in(leaf.assign.value, leaf.mask)]
     reads = any(lowering.is_distributed(each.name) for each in operands)
     open_only = lowering.is_alone or reads or not _apart(leaves)  # one that has iterations to itself walks its loops
-    if home_of(lowering, leaves) is None and not (reads and names) and open_only:
+    chosen = reads and any(leaf.mask is not None for leaf in leaves)  # messages inside an IF would not move outwards
+    if home_of(lowering, leaves) is None and not (reads and names) and not chosen and open_only:
         raise Unsupported(NOTHING_SHARED)
     groups = _groups(lowering, statement, leaves, names, promised)
     if not isinstance(groups, Obstacle):

@@ -8,7 +8,7 @@ import random
 HEAD = """program branches
   implicit none
   integer, parameter :: n = {n}, m = {m}
-  real(8) :: u(n, m), v(n, m), w(n, m), r(m), s, x, y, z
+  real(8) :: u(n, m), v(n, m), w(n, m), r(m), h(0:n), s, x, y, z
   integer :: k(n, m), i, j, l, c
 !hpf$ processors p({grid})
 !hpf$ template t(n, m)
@@ -20,6 +20,7 @@ HEAD = """program branches
   forall (i = 1:n, j = 1:m) k(i, j) = mod(i + 2*j, 4)
   w = 0
   r = 1
+  h = 2
   s = 0
   z = 0
   c = {c}
@@ -32,6 +33,9 @@ TAIL = """  print *, s, z
   end do
   do j = 1, m
     print *, int(r(j))
+  end do
+  do i = 0, n
+    print *, int(h(i))
   end do
 end program branches
 """
@@ -53,6 +57,8 @@ def program(seed: int, procs: int) -> str:
         c=chooser.randrange(1, 6),
     )
     nests = [_nest(chooser) for _ in range(chooser.randrange(1, 4))]
+    if chooser.randrange(3) == 0:
+        nests.insert(chooser.randrange(len(nests) + 1), _everywhere(chooser))
     if chooser.randrange(3) == 0:  # a loop that some of its iterations leave
         left = f"    if (mod(int(s), 3) {chooser.choice(('==', '/='))} l) cycle\n"
         nests[-1] = f"  do l = 0, 2\n    s = s + sum(u(:, l + 1))\n{left}{nests[-1]}  end do\n"
@@ -88,6 +94,20 @@ def _nest(chooser: random.Random) -> str:
     lines.append("  end do")
     claim = ["!hpf$ independent, new(x, y), reduction(s, z)"] if chooser.randrange(2) else []
     return "\n".join([*claim, *lines]) + "\n"
+
+
+def _everywhere(chooser: random.Random) -> str:
+    """Loops that assign what every processor has from what is distributed, under conditions."""
+    before = chooser.choice(("h(i)", "h(i)", "h(i-1)"))
+    condition = chooser.choice(("u(i, c) > 4", "i > c", "v(i, j) > 0", "mod(i + j, 3) == 0", "h(i) > 3"))
+    new = [f"h(i) = mod(u(i, c) + {before}, 97d0)", f"h(i) = {before} + i"]
+    chooser.shuffle(new)
+    otherwise = ["else", f"  {new[1]}"] if chooser.randrange(2) else []
+    body = [f"if ({condition}) then", f"  {new[0]}", *otherwise, "end if"]
+    if chooser.randrange(3) == 0:
+        body.append("x = x + h(i)" if chooser.randrange(2) else "s = s + h(i)")
+    loops = ["do j = 1, 3", "  do i = 1, n", *_indented(body, 2), "  end do", "end do"]
+    return "\n".join(_indented(["x = 0", *loops, "s = s + x"], 1)) + "\n"
 
 
 def _choice(chooser: random.Random, targets: list[str], *, outside: bool, deep: int = 1) -> list[str]:

@@ -44,9 +44,12 @@ def test_operations(seed, procs, tmp_path):
 
 
 def test_blocks_stay_together():
-    """The generator reaches loops with conditions of their own."""
-    found = 0
+    """The generator reaches loops with conditions of their own, of owners and of all."""
+    found = {True: 0, False: 0}
     for seed in range(12):
-        node = lowered(read_program(program(seed, 4), "branches.hpf"), 4)
-        found += any(isinstance(each, Nest) and each.guarded for each in walk(node.body))
-    assert found >= 8
+        nodes = walk(lowered(read_program(program(seed, 4), "branches.hpf"), 4).body)
+        nests = [each for each in nodes if isinstance(each, Nest)]
+        found[True] += any(each.guarded and each.home is not None for each in nests)
+        found[False] += any((each.guarded or each.mask is not None) and each.home is None for each in nests)
+    assert found[True] >= 8
+    assert found[False] >= 2
