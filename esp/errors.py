@@ -6,6 +6,9 @@ findings of their own and end with code 1. The errors of this module are about o
 
 from typing import ClassVar
 
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C ended, as a shell reports it."""
+
 
 class EspError(Exception):
     """An error as one short paragraph: what is wrong, where, why, and what to do.

@@ -5,7 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from esp.cli.options import add_forms, add_output, add_partial, add_program, add_scenario, console_of, named_choices
-from esp.errors import UsageError
+from esp.errors import INTERRUPTED, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wait for
     from esp.explore.advise import Advice
@@ -22,9 +22,6 @@ examples:
 Only a few mappings are predicted: lower bounds rule out the others.
 Ctrl-C ends the search with the best so far.
 """
-
-INTERRUPTED = 130
-"""As `esp.cli.main`: what a shell reports for a command that Ctrl-C ended."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from esp.cli.options import (
     one_of_procs,
     request_of,
 )
-from esp.errors import UsageError
+from esp.errors import INTERRUPTED, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp compare --help` need not wait for
     from esp.api import Request
@@ -31,6 +31,8 @@ examples:
   esp compare laplace.hpf --procs 16 --set n=512 --load 30%
   esp compare laplace_bb.hpf laplace_bx.hpf laplace_xb.hpf --procs 4
   esp compare gauss.hpf --procs 8 --json
+
+Ctrl-C ends a comparison with what has been predicted so far.
 """
 
 
@@ -97,8 +99,13 @@ def execute(options: argparse.Namespace) -> int:
     elif options.csv:
         console.deliver(output.comparison_csv(found))
     else:
-        following = "" if options.quiet or "-" in options.program else _next(options, found)
+        silent = options.quiet or found.interrupted or "-" in options.program
+        following = "" if silent else _next(options, found)
         console.deliver(output.comparison_text(found, console.screen, following=following))
+    if found.interrupted:
+        if options.json or options.csv:
+            console.note("stopped: this is the fastest so far")
+        return INTERRUPTED
     console.took(time.perf_counter() - began)
     return 0
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from esp.cli.options import add_forms, add_output, console_of
-from esp.errors import CheckFailedError, UsageError
+from esp.errors import INTERRUPTED, CheckFailedError, UsageError
 from esp.reproduce.experiments import NAMES, SUN_ZHU, TABLE3, experiment
 
 if TYPE_CHECKING:  # predictions bring NumPy, which `esp reproduce --help` need not wait for
@@ -34,9 +34,6 @@ computes what X.-H. Sun and J. Zhu print of scalability from their formulas
 Exit codes: 0 all statements hold, 1 no result can be made, 2 wrong use, 3 a
 statement does not hold.
 """
-
-INTERRUPTED = 130
-"""As `esp.cli.main`: what a shell reports for a command that Ctrl-C ended."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

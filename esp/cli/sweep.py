@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aag.wording import plural
 from esp.cli.options import add_budget, add_form, add_output, add_partial, add_timed, console_of, distribution, jobs_of
-from esp.errors import PredictionError, UsageError
+from esp.errors import INTERRUPTED, PredictionError, UsageError
 from esp.values import pairs_many, value_of
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wait for
@@ -37,9 +37,6 @@ examples:
   esp sweep laplace.hpf --procs 8 --distribute all --plot bars.png
   esp sweep laplace.hpf --procs 1:64:x2 --distribute all --plot s.svg --plot-as speedup
 """
-
-INTERRUPTED = 130
-"""As `esp.cli.main`: what a shell reports for a command that Ctrl-C ended."""
 
 MANY = 1000
 """Predictions from which it is said how many there will be."""

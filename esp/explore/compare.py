@@ -76,6 +76,10 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
     """Whether the timed region is ranked."""
     rearranged: bool = False
     """Whether the mapping of the source needs other PROCESSORS than the source has."""
+    interrupted: bool = False
+    """Whether it was stopped: the first is the fastest so far."""
+    untried: tuple[str, ...] = ()
+    """The choices that had no prediction then."""
 
     @property
     def best(self) -> Ranked:
@@ -90,8 +94,8 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
     @property
     def recommended(self) -> Ranked | None:
         """The mapping of the source where it ties with the fastest, else the fastest; None where nothing is ranked,
-        nothing fits in memory, or whole programs are compared."""
-        if not self.complete or not self.best.prediction.fits or self.best.choice is None:
+        some were not tried, nothing fits in memory, or whole programs are compared."""
+        if not self.complete or self.untried or not self.best.prediction.fits or self.best.choice is None:
             return None
         return next((each for each in self.ranked if each.written and each.tie == 1), self.best)
 
@@ -205,14 +209,14 @@ def compare_choices(
     own = [as_is is not None and is_written(each, as_is, distributed) for each in choices]
     wanted = [(source, each) for each in requests]
     with Predictions(wanted, system, jobs) as predictions:
-        done, impossible = _predict_all(predictions, names, own, progress)
+        done, impossible, untried = _predict_all(predictions, names, own, progress)
         done = {at: assuming(each, distributed.assumptions) for at, each in done.items()}
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
-        order, done = _with_intervals(done, predictions, request, len(wanted), progress)
+        order, done, stopped = _with_intervals(done, predictions, request, len(wanted), progress, stopped=bool(untried))
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = None, None
-        if ranked[0].prediction.fits and all(each.complete for each in done.values()):
+        if not stopped and ranked[0].prediction.fits and all(each.complete for each in done.values()):
             crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
     return Comparison(
         ranked=ranked,
@@ -225,6 +229,8 @@ def compare_choices(
         warnings=done[order[0]].warnings,
         timed=request.timed,
         rearranged=distributed.rearranged,
+        interrupted=stopped,
+        untried=untried,
     )
 
 
@@ -236,8 +242,8 @@ def compare_programs(
     files = [each.program.file for each in sources]
     wanted = _with_own_values(sources, request)
     with Predictions(wanted, system, jobs) as predictions:
-        done, impossible = _predict_all(predictions, files, [True] * len(files), progress)
-        order, done = _with_intervals(done, predictions, request, len(wanted), progress)
+        done, impossible, untried = _predict_all(predictions, files, [True] * len(files), progress)
+        order, done, stopped = _with_intervals(done, predictions, request, len(wanted), progress, stopped=bool(untried))
     code = [_code(sources[at].program) for at in order]
     return Comparison(
         ranked=_ranked([(files[at], done[at], True, None) for at in order], request),
@@ -249,6 +255,8 @@ def compare_programs(
         differ=any(each != code[0] for each in code),
         warnings=tuple(dict.fromkeys(found for at in order for found in done[at].warnings)),
         timed=request.timed,
+        interrupted=stopped,
+        untried=untried,
     )
 
 
@@ -279,41 +287,59 @@ def _refuse_scenarios(request: Request) -> None:
 
 
 def _with_intervals(
-    done: Mapping[int, Prediction], predictions: Predictions, request: Request, total: int, progress: Progress | None
-) -> tuple[list[int], dict[int, Prediction]]:
-    """The order of the predictions, and these with the intervals of those that could be the fastest."""
+    done: Mapping[int, Prediction],
+    predictions: Predictions,
+    request: Request,
+    total: int,
+    progress: Progress | None,
+    *,
+    stopped: bool,
+) -> tuple[list[int], dict[int, Prediction], bool]:
+    """The order of the predictions, these with the intervals of those that could be the fastest, and whether the
+    comparison was stopped, before or meanwhile."""
     order = _order(done, request)
     times_s = [_time_s(done[at], request) for at in order]
-    near = [order[at] for at in contenders(times_s, [done[at] for at in order])]
+    near = [] if stopped else [order[at] for at in contenders(times_s, [done[at] for at in order])]
     found = dict(done)
-    for number, (at, made) in enumerate(predictions.with_intervals(done, near), 1):
-        found[at] = made
-        if progress is not None:
-            progress(total + number, total + len(near), times_s[0])
-    return order, found
+    try:
+        for number, (at, made) in enumerate(predictions.with_intervals(done, near), 1):
+            found[at] = made
+            if progress is not None:
+                progress(total + number, total + len(near), times_s[0])
+    except KeyboardInterrupt:
+        stopped = True
+    return order, found, stopped
 
 
 def _predict_all(
     predictions: Predictions, names: Sequence[str], own: Sequence[bool], progress: Progress | None
-) -> tuple[dict[int, Prediction], tuple[tuple[str, Diagnostic], ...]]:
-    """Predictions by position, and what has none. `own`: whether it is mapped as its source says.
+) -> tuple[dict[int, Prediction], tuple[tuple[str, Diagnostic], ...], tuple[str, ...]]:
+    """Predictions by position, what has none, and what was not tried as Ctrl-C came. `own`: whether it is mapped as its
+    source says.
 
     Raises:
+        KeyboardInterrupt: it came before anything was predicted.
         SourceError: there is not a single one.
         UnresolvedError: values are missing, and not only under mappings that the source does not have.
     """
     done: dict[int, Prediction] = {}
     problems: dict[int, SourceError] = {}
-    for at, made in enumerate(_in_turn(predictions, len(names), progress, 2)):
-        if isinstance(made, SourceError):
-            if isinstance(made, UnresolvedError) and own[at]:
-                raise made
-            problems[at] = made
-        else:
-            done[at] = made
+    untried: tuple[str, ...] = ()
+    try:
+        for at, made in enumerate(_in_turn(predictions, len(names), progress, 2)):
+            if isinstance(made, SourceError):
+                if isinstance(made, UnresolvedError) and own[at]:
+                    raise made
+                problems[at] = made
+            else:
+                done[at] = made
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        untried = tuple(names[at] for at in range(len(names)) if at not in done and at not in problems)
     if not done and problems:
         raise next(iter(problems.values()))
-    return done, tuple((names[at], each.diagnostics[0]) for at, each in problems.items())
+    return done, tuple((names[at], each.diagnostics[0]) for at, each in problems.items()), untried
 
 
 def predict_each(

@@ -62,10 +62,20 @@ def _heading(found: Comparison, screen: Screen) -> str:
     ranking = f"{what}, {least}" + (f" to {most}" if most != least else "")
     ranking += f", parts in {_unit(found.best.time_s)[1]}" if _room_for_parts(found, screen) else ""
     lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
+    if found.interrupted:
+        lines.append(screen.paint("warm", flow(_stopped(found).split(), screen.columns, " ")))
     lines += partial_notes(_predictions(found), screen)
     if len(found.programs) > 1:
         return "\n".join([*lines, ranking])
     return "\n".join([*lines, *asked_for_all(found, screen), ranking])
+
+
+def _stopped(found: Comparison) -> str:
+    if not found.untried:
+        return "stopped: all are predicted, but not how sure the order is"
+    what = "choice" if len(found.programs) == 1 else "program"
+    first = "1 is the fastest so far; " if found.complete else ""
+    return f"stopped: {first}{plural(len(found.untried), what)} not tried"
 
 
 def asked_for_all(found: Comparison, screen: Screen) -> list[str]:
@@ -169,7 +179,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     notes += [paragraph("differ", each, width) for each in _other_work(found)]
     what = "choice" if len(found.programs) == 1 else "program"
     notes += assumed_lines(assumed_of_choices(_predictions(found), [each.rank for each in found.ranked], what), width)
-    notes += sure_notes(found.certainty if found.complete else None, best.prediction, width)
+    notes += sure_notes(found.certainty if found.complete and not found.interrupted else None, best.prediction, width)
     return notes
 
 
@@ -300,7 +310,9 @@ def comparison_json(found: Comparison) -> str:
         "choices": [{**_choice(each), "rank": each.rank if found.complete else None} for each in found.ranked],
         "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
         "left_out": found.left_out,
-        "certainty": certainty_json(found.certainty) if found.complete else None,
+        "interrupted": found.interrupted,
+        "untried": list(found.untried),
+        "certainty": certainty_json(found.certainty) if found.complete and not found.interrupted else None,
         "partial": list(partial),
         "paste": [] if found.pasted is None else list(found.pasted.pasted),
         "crossover": None

@@ -543,3 +543,40 @@ def test_programs_of_different_sizes_are_named_as_such():
 
 def test_first_gives_a_number_of_python():
     assert type(prediction.first(np.float64(2.0))) is float
+
+
+def test_ctrl_c_gives_what_is_predicted(monkeypatch, capsys):
+    lower, made = predicting.lower_source, []
+
+    def stopping(*arguments):
+        made.append(1)
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        return lower(*arguments)
+
+    monkeypatch.setattr(predicting, "lower_source", stopping)
+    words = shlex.split("compare laplace_bb --procs 8 --set n=24 --jobs 1")
+    assert main(words) == 130
+    text = " ".join(capsys.readouterr().out.split())
+    assert "stopped: 1 is the fastest so far; 9 choices not tried" in text
+    assert not any(each in text for each in ("paste", "advice", "next", "faster than"))
+    made.clear()
+    assert main([*words, "--json"]) == 130
+    said = json.loads(capsys.readouterr().out)
+    assert said["interrupted"]
+    assert (len(said["choices"]), len(said["untried"])) == (3, 9)
+    assert (said["certainty"], said["paste"]) == (None, [])
+    made[:] = [1, 1, 1]
+    assert main(words) == 130  # nothing is predicted
+    assert capsys.readouterr().out == ""
+
+
+def test_ctrl_c_among_the_scenarios_keeps_the_order(monkeypatch, capsys):
+    def stopped(*_arguments, **_named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(predicting, "interval_of", stopped)
+    assert main(shlex.split("compare laplace_bb --procs 8 --set n=24 --jobs 1")) == 130
+    text = " ".join(capsys.readouterr().out.split())
+    assert "stopped: all are predicted, but not how sure the order is" in text
+    assert "faster than" not in text
