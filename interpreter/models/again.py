@@ -41,7 +41,7 @@ Array = NDArray[np.float64]
 Loop = IterSync | IterND
 
 
-class Course(Struct, eq=False):
+class Repetition(Struct, eq=False):
     """How a loop began once, and what it did. Times are from the earliest clock at its beginning."""
 
     before: Snapshot
@@ -56,10 +56,10 @@ class Course(Struct, eq=False):
     left: str
 
 
-class Seen(Struct, eq=False):
+class Beginnings(Struct, eq=False):
     """What is known of a loop."""
 
-    courses: list[Course]
+    known: list[Repetition]
     short: int = 0
     """How often it was over before it was worth to be looked at."""
 
@@ -71,10 +71,10 @@ def again(run: Run, aau: Loop, go: Callable[[], str]) -> str:
         return go()
     run.rebase()
     now = take(run, run.origin, _given(run, aau))
-    for course in seen.courses:
-        if _alike(run, now, course):
-            _enter(run, course)
-            return course.left
+    for found in seen.known:
+        if _alike(run, now, found):
+            _enter(run, found)
+            return found.left
     return _walked(run, aau, go, now, seen)
 
 
@@ -96,7 +96,7 @@ def _may(run: Run, aau: Loop) -> bool:
     )
 
 
-def _walked(run: Run, aau: Loop, go: Callable[[], str], before: Snapshot, seen: Seen) -> str:
+def _walked(run: Run, aau: Loop, go: Callable[[], str], before: Snapshot, seen: Beginnings) -> str:
     """Walk a loop, and keep what it did."""
     books, base = run.books, run.origin.copy()
     env, marks, walked = dict(run.env), len(books.marks), books.walked
@@ -116,7 +116,7 @@ def _walked(run: Run, aau: Loop, go: Callable[[], str], before: Snapshot, seen: 
         return left
     if not _is_kept(run, before, after) or len(books.marks) > marks:
         return left
-    course = Course(
+    found = Repetition(
         before=before,
         after=after,
         ledger=ledger,
@@ -126,8 +126,8 @@ def _walked(run: Run, aau: Loop, go: Callable[[], str], before: Snapshot, seen: 
         ended={each: books.ended[each] - base[:, 0] for each in _inside(run, aau) if each in books.ended},
         left=left,
     )
-    seen.courses[KEPT - 1 :] = []
-    seen.courses.insert(0, course)
+    seen.known[KEPT - 1 :] = []
+    seen.known.insert(0, found)
     return left
 
 
@@ -138,47 +138,47 @@ def _is_idle(run: Run) -> bool:
 
 
 def _is_kept(run: Run, before: Snapshot, after: Snapshot) -> bool:
-    """Whether a course can be entered again, and is small."""
+    """Whether what a loop did can be entered again, and is small."""
     small = before.nbytes() + after.nbytes() <= run.setting.loop_bytes // (8 * KEPT)
     alike = (before.links is None) == (after.links is None)
     return small and alike and _is_idle(run) and (run.books.complete or run.setting.partial)
 
 
-def _alike(run: Run, now: Snapshot, course: Course) -> bool:
+def _alike(run: Run, now: Snapshot, found: Repetition) -> bool:
     """Whether the state is the one in which a loop began once."""
-    then = course.before
-    if (run.recorder is not None and course.decisions is None) or (now.links is None) != (then.links is None):
+    then = found.before
+    if (run.recorder is not None and found.decisions is None) or (now.links is None) != (then.links is None):
         return False
     if not same_inside(now, then):
         return False
     moved = now.clock - then.clock
-    noise = np.maximum(noise_of(now.clock), noise_of(course.after.clock))
+    noise = np.maximum(noise_of(now.clock), noise_of(found.after.clock))
     return all_of(every(np.abs(moved) <= noise[:, None])) and all_of(links_moved_alike(now, then, moved, noise))
 
 
-def _enter(run: Run, course: Course) -> None:
+def _enter(run: Run, found: Repetition) -> None:
     """Let a loop do again what it did."""
-    then, after = course.before, course.after
-    run.books.ledger.enter(course.ledger)
-    if run.recorder is not None and course.decisions is not None:
-        run.recorder.gaps += course.decisions.gaps
-        run.recorder.choices += course.decisions.choices
+    then, after = found.before, found.after
+    run.books.ledger.enter(found.ledger)
+    if run.recorder is not None and found.decisions is not None:
+        run.recorder.gaps += found.decisions.gaps
+        run.recorder.choices += found.decisions.choices
     if run.network.links is not None and then.links is not None and after.links is not None:
         own = run.network.links.reshape(after.links.shape)
         own[...] = np.where(links_used(after.links, then.links), after.links, own)
     run.network.window = None
     run.clock += after.clock - then.clock
     run.cache = after.cache
-    for name in course.lost:
+    for name in found.lost:
         run.env.pop(name, None)
-    run.env.update(course.set)
-    for each, clock in course.ended.items():
+    run.env.update(found.set)
+    for each, clock in found.ended.items():
         run.books.ended[each] = clock + run.origin[:, 0]
 
 
 @remembered(of_aau)
-def _seen(_: Run, _aau: AAU) -> Seen:
-    return Seen(courses=[])
+def _seen(_: Run, _aau: AAU) -> Beginnings:
+    return Beginnings(known=[])
 
 
 @remembered(of_aau)
