@@ -116,13 +116,14 @@ class IterD(AAU, frozen=True, kw_only=True, eq=False):
 
 class IterSync(AAU, frozen=True, kw_only=True, eq=False):
     """Deterministic loop with communication inside: a counted `loop` with a `body`, or an `owned` loop, whose
-    `work` is that of one iteration on its owner (guards, run by all, are its overhead); `setup`: what its bounds cost,
-    once for each execution."""
+    `work` is that of one iteration on its owner (guards, run by all, are its overhead), `guarded` what it does under
+    conditions of their own; `setup`: what its bounds cost, once for each execution."""
 
     loop: DoNode | None = None
     body: tuple[AAU, ...] = ()
     owned: OwnedLoop | None = None
     work: Work = Work()
+    guarded: tuple[GuardedWork, ...] = ()
     setup: Work = Work()
     unswept: tuple[tuple[str, Span], ...] = ()
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aag.diagnostics import CallSite, Span
 from aag.graph import aau as g
-from aag.graph.counts import CountingContext, counts, nest_work, work_of
+from aag.graph.counts import CountingContext, counts, nest_work, turn_work, work_of
 from aag.graph.labels import label_of
 from aag.graph.shares import own_call, shares_of
 from aag.graph.sweeps import Swept, beside, is_simple, sweeps_of
@@ -221,11 +221,12 @@ class _Builder:
     def _owned(self, loop: n.OwnedLoop) -> g.IterSync:
         number, own = self._id(), own_call(loop)
         context = replace(self.context, around=loop.index.name)
-        work = work_of(context, assigns=loop.assigns)
+        work, guarded = turn_work(loop.own_part, context)
         return g.IterSync(
             **_common(number, loop, own=own),
             owned=loop,
             work=g.Work(computation=work.computation, overhead=_GUARD.overhead),
+            guarded=guarded,
             setup=work_of(self.context, loop.index.ends),
             shares=shares_of(loop, own, context),
         )

@@ -334,12 +334,33 @@ def nest_work(nest: Nest, context: CountingContext) -> tuple[tuple[Work, ...], W
     *_, (_, _, counter) = nest_steps(nest, context)
     works = [Work(computation=counts(each)) for each in counter.levels]
     levels, (masked, *under) = works[: len(nest.indices) + 1], works[len(nest.indices) + 1 :]
-    spans = (each.assigns[0].span for _, chain in chains_of(nest) for each in chain.branches)
-    guarded = tuple(
+    return tuple(levels), masked, _guarded(chains_of(nest), under)
+
+
+def turn_work(nest: Nest, context: CountingContext) -> tuple[Work, tuple[GuardedWork, ...]]:
+    """Work of one iteration of an owned loop, of which `nest` is what its owner does, and what is done under conditions
+    of their own."""
+    chains = chains_of(nest)
+    counter = OperationCounter(context, conditional=2 * sum(len(chain.branches) for _, chain in chains))
+    slot = 1
+    for step in chained(nest, nest.assigns):
+        if isinstance(step, GuardedChain):
+            for _ in _chain(step, 0, slot, counter):
+                pass
+            slot += 2 * len(step.branches)
+        else:
+            counter.assign(step, 0)
+    whole, *under = [Work(computation=counts(each)) for each in counter.levels]
+    return whole, _guarded(chains, under)
+
+
+def _guarded(chains: Sequence[tuple[int, GuardedChain]], under: Sequence[Work]) -> tuple[GuardedWork, ...]:
+    """The branches of chains; `under`: of each its test where an earlier one comes first, and what it does."""
+    spans = (each.assigns[0].span for _, chain in chains for each in chain.branches)
+    return tuple(
         GuardedWork(span=span, test=test, work=work)
         for span, test, work in zip(spans, under[::2], under[1::2], strict=True)
     )
-    return tuple(levels), masked, guarded
 
 
 def nest_steps(nest: Nest, context: CountingContext) -> Iterator[tuple[Assign | None, int, OperationCounter]]:

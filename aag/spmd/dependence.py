@@ -36,6 +36,20 @@ class Access(Struct, frozen=True):
     masks: tuple[Expr, ...] = ()
 
 
+def may_leave(access: Access, bounds: Sequence[tuple[int, int]], env: Environment, around: Sequence[Index]) -> bool:
+    """Whether an access may be outside an array with these bounds in some iteration, its conditions apart."""
+    space = Space(env, frozenset())
+    places = space.indices(access.indices, space.indices(around, {}))
+    for subscript, (lower, upper) in zip(access.subscripts or (), bounds, strict=True):
+        row = space.row(subscript, places)
+        if row is None:
+            return True
+        low, high = combined({ONE: lower - 1}, 1, row, -1), combined(row, 1, {ONE: upper + 1}, -1)
+        if any(case.with_(inequalities=[beyond]).is_possible() for case in space.cases for beyond in (low, high)):
+            return True
+    return False
+
+
 class Meeting(Struct, frozen=True):
     """Two iterations of a loop, the earlier first, and the element that both touch."""
 

@@ -226,15 +226,15 @@ def _shared_scalar(lowering: Lowering, groups: Groups, names: frozenset[str]) ->
         spread = spread_names(lowering, group)
         for at, leaf in enumerate(group):
             read = _read_names(leaf) & assigned
-            shared = [name for name in sorted(read) if name not in own or not _has_private(group, at, name, spread)]
-            if shared and shared[0] in own and _has_private(group, at, shared[0], frozenset()):
+            shared = [name for name in sorted(read) if name not in own or not has_private(group, at, name, spread)]
+            if shared and shared[0] in own and has_private(group, at, shared[0], frozenset()):
                 return f"several processors run parts of one iteration, and share {shared[0]}"
             if shared:
                 return f"an iteration may read the value of {shared[0]} from another one"
     return ""
 
 
-def _has_private(group: Sequence[Leaf], at: int, name: str, spread: frozenset[str]) -> bool:
+def has_private(group: Sequence[Leaf], at: int, name: str, spread: frozenset[str]) -> bool:
     """Whether the value of a scalar that an assignment reads was certainly written on the same processor: by
     assignments before it in the same iteration, or since then in a loop that one processor runs."""
     reader = group[at]

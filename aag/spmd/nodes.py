@@ -317,6 +317,21 @@ class OwnedLoop(Node, frozen=True, kw_only=True, eq=False):
     carried: tuple[CarriedScalar, ...] = ()
     """Scalars that an iteration reads as the one before left them: the next owner gets them from the one before.
     Before the loop all processors have them, and after it nobody reads them."""
+    guarded: bool = False
+    """As of a `Nest`."""
+
+    @property
+    def own_part(self) -> Nest:
+        """What a processor does in its turns, all of them together."""
+        return Nest(
+            span=self.span,
+            uses=self.uses,
+            defines=self.defines,
+            indices=(self.index,),
+            home=self.home,
+            assigns=self.assigns,
+            guarded=self.guarded,
+        )
 
 
 class WhileNode(Node, frozen=True, kw_only=True, eq=False):

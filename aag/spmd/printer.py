@@ -212,7 +212,7 @@ def _owned(loop: n.OwnedLoop, depth: int) -> Iterator[NodeLine]:
     if loop.carried:
         names = ", ".join(each.name for each in loop.carried)
         yield NodeLine(0, depth + 2, f"receive {names} from the previous owner where the owner changes")
-    yield from (NodeLine(0, depth + 2, _assign(each)) for each in loop.assigns)
+    yield from _assigned(loop.own_part, loop.assigns, depth + 2)
     yield NodeLine(0, depth + 1, "end if")
     yield NodeLine(0, depth, "end do")
 

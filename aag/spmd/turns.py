@@ -2,16 +2,21 @@
 
 from collections.abc import Collection, Sequence
 
+from msgspec.structs import replace
+
 from aag.ir import statements as ir
-from aag.ir.expressions import Element, Var
+from aag.ir.expressions import Call, Element, Var
+from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, names_in
-from aag.spmd.dependence import Dependence
-from aag.spmd.groups import changed, home_of, places, same_owner, spread_names
+from aag.spmd.dependence import Dependence, may_leave
+from aag.spmd.groups import changed, has_private, home_of, places, same_owner, spread_names
 from aag.spmd.leaves import Leaf, reads_of, writes_of
 from aag.spmd.lowering import Lowering
+from aag.spmd.names import scalars
 from aag.spmd.needs import Use, classify
 from aag.spmd.nests import has_inner_loop
 from aag.spmd.nodes import CarriedScalar, Need, OwnedLoop, Reference
+from aag.spmd.vector import is_decided_by_indices
 
 
 def in_turn(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], *, wanted: bool) -> bool:
@@ -32,16 +37,18 @@ def in_turn(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], *, wan
         note_order(lowering, statement, "the owners run one after the other")
     home = _home(first)
     lowering.communicate(before, home)
-    deciding = frozenset().union(*map(places, leaves)) - {loop.name}
+    deciding = (frozenset().union(*map(places, leaves)) - {loop.name}) | _tested(lowering, leaves)
     lowering.emit(
         OwnedLoop(
             span=statement.span,
             index=loop,
             home=home,
-            assigns=tuple(leaf.assign for leaf in leaves),
+            assigns=tuple(_guarded(leaf) for leaf in leaves),
+            guarded=any(leaf.mask is not None for leaf in leaves),
             needs=tuple(needs),
             carried=tuple(CarriedScalar(name=name, bytes=lowering.symbols.type_of(Var(name)).bytes) for name in passed),
-            uses=frozenset(name for name in deciding if not lowering.symbols.is_array(name)),
+            uses=frozenset(name for name in deciding if not lowering.symbols.is_array(name))
+            | _tested(lowering, leaves),
             defines=frozenset(leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)),
         )
     )
@@ -91,11 +98,9 @@ def _carried(leaves: Sequence[Leaf], partials: Collection[str]) -> tuple[str, ..
     """The scalars that an iteration reads as the one before left them; of `partials` each processor has its own."""
     assigned = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}.difference(partials)
     found: set[str] = set()
-    written: set[str] = set()
-    for leaf in leaves:
-        found |= (names_in(leaf.assign.value) & assigned) - written
-        if isinstance(leaf.assign.target, Var):
-            written.add(leaf.assign.target.name)
+    for at, leaf in enumerate(leaves):
+        read = names_in(leaf.assign.value, leaf.mask) & assigned
+        found |= {name for name in read if not has_private(leaves, at, name, frozenset())}
     return tuple(sorted(found))
 
 
@@ -116,13 +121,38 @@ def _has_turns(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], fir
     home = first.assign.target
     assert isinstance(home, Element)
     return (
-        all(leaf.loops == (statement,) and leaf.mask is None for leaf in leaves)
+        all(leaf.loops == (statement,) for leaf in leaves)
+        and not _may_leave(lowering, leaves)
         and all(same_owner(lowering, first.indices, home, each) for each in elements_written)
         and not changed(leaves) & frozenset().union(*map(places, leaves))
-        and not any(has_inner_loop(leaf.assign.value) for leaf in leaves)
+        and not any(has_inner_loop(each) for leaf in leaves for each in (leaf.assign.value, leaf.mask) if each)
         and not any(is_array(name) for leaf in leaves for name in places(leaf))
         and not _has_replicas(lowering, leaves)
     )
+
+
+def _guarded(leaf: Leaf) -> Assign:
+    """An assignment under a condition, as a choice between the new and the old value (`aag.spmd.branches`)."""
+    if leaf.mask is None:
+        return leaf.assign
+    return replace(leaf.assign, value=Call("merge", (leaf.assign.value, leaf.assign.target, leaf.mask)))
+
+
+def _tested(lowering: Lowering, leaves: Sequence[Leaf]) -> frozenset[str]:
+    """The scalars in conditions that loop indices decide."""
+    own = {index.name for leaf in leaves for index in leaf.indices}
+    masks = {leaf.mask for leaf in leaves if leaf.mask is not None}
+    return frozenset().union(*(scalars(lowering.symbols, each) for each in masks if is_decided_by_indices(each))) - own
+
+
+def _may_leave(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:
+    """Whether an element that is used under a condition may be outside its array where the condition does not hold:
+    owners look for it in each iteration."""
+    if all(leaf.mask is None for leaf in leaves):
+        return False
+    accesses = [each for _, each in (*reads_of(leaves, lowering.symbols.is_array), *writes_of(leaves))]
+    layouts = [(each, lowering.arrays[each.array]) for each in accesses if lowering.is_distributed(each.array)]
+    return any(may_leave(each, layout.bounds, lowering.env, lowering.reach.around) for each, layout in layouts)
 
 
 def _has_replicas(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:

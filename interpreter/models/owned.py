@@ -4,7 +4,7 @@
     processor 1  |.....waiting........|---|== own iterations ==|--->
 
 Every processor tests the guard of every iteration: its own share of the loop is computation, the rest overhead. What
-its own iterations miss in the cache, one after the other, is spread evenly over them.
+its own iterations miss in the cache, one after the other, and what they do under conditions is spread evenly over them.
 """
 
 import numpy as np
@@ -21,6 +21,7 @@ from interpreter.evaluate import Scalars
 from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
 from interpreter.models.communication import Plan, enter, entry_of, execute, make_plan
 from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, charge_work
+from interpreter.models.guarded import times_of_branches
 from interpreter.models.misses import count_misses
 from interpreter.models.period import repeat
 from interpreter.remembered import by_values, of_aau, remembered
@@ -68,9 +69,22 @@ def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> Non
     charge_work(run, aau.id, LOOP_SETUP)
     charge_work(run, aau.id, aau.setup)
     shares = np.asarray(chain.counts.often)[0]
-    _walk(run, aau, chain, cut(count_misses(run, aau, chain.nest), slice(None)) / np.maximum(shares, 1.0))
+    more = cut(count_misses(run, aau, chain.nest), slice(None)) + _under_conditions(run, aau, chain)
+    _walk(run, aau, chain, more / np.maximum(shares, 1.0))
     run.books.pay(aau.id, chain.counts)
     scalars.forget(run.env, aau.defines & scalars.relevant)
+
+
+def _under_conditions(run: Run, aau: IterSync, chain: _Chain) -> Array:
+    """(S or 1, P or 1) computation of a processor under conditions of their own, as often as they hold in its turns."""
+    if not aau.guarded:
+        return np.zeros((1, 1))
+    times = np.array([*times_of_branches(run, chain.nest, run.application.trips(chain.nest, run.env))], np.float64)
+    works = [work for each in aau.guarded for work in (each.test, each.work)]
+    paid = Counts(run.prices.basis(*map(run.prices.of, works)), times)
+    run.books.pay(aau.id, paid)
+    seconds = paid.seconds(paid.basis.computation)
+    return np.zeros((1, 1)) if seconds is None else cut(seconds, slice(None))
 
 
 @remembered(of_aau, by_values)
@@ -98,14 +112,7 @@ def _chain(run: Run, aau: IterSync, loop: OwnedLoop, scalars: Scalars) -> _Chain
         guard=run.prices.price(own, OVERHEAD)[:, None],
         other=run.prices.price(other, OVERHEAD)[:, None],
         counts=Counts(run.prices.basis(own, other), np.array([shares, segments.iterations - shares], np.float64)),
-        nest=Nest(
-            span=loop.span,
-            uses=loop.uses,
-            defines=loop.defines,
-            indices=(loop.index,),
-            home=loop.home,
-            assigns=loop.assigns,
-        ),
+        nest=loop.own_part,
     )
 
 
@@ -138,7 +145,8 @@ def _round(owner: Ints, count: Ints, messages: tuple[Plan | None, ...]) -> int:
 
 
 def _walk(run: Run, aau: IterSync, chain: _Chain, missing: Array) -> None:
-    """Walk the segments; `missing` (S or 1, P): seconds for misses in an iteration of each processor."""
+    """Walk the segments; `missing` (S or 1, P): seconds for misses, and under conditions, in an iteration of each
+    processor."""
     tested = np.zeros(run.procs, np.int64)
     total = len(chain.owner)
     length = chain.round

@@ -145,18 +145,19 @@ def assignment(context: Context, each: Assign) -> str:
 
 def _plain(context: Context, node: Nest, assigns: Sequence[Assign]) -> list[str]:
     started = [_started(context, node, each) for each in assigns]
-    return [line for each in chained(node, started) for line in _step(context, each)]
+    return [line for each in chained(node, started) for line in step(context, each)]
 
 
-def _step(context: Context, step: Assign | GuardedChain) -> Iterator[str]:
-    if isinstance(step, Assign):
-        yield assignment(context, step)
+def step(context: Context, one: Assign | GuardedChain) -> Iterator[str]:
+    """An assignment, or IF blocks."""
+    if isinstance(one, Assign):
+        yield assignment(context, one)
         return
-    first = step.branches[0]
-    if len(step.branches) == len(first.assigns) == 1:
+    first = one.branches[0]
+    if len(one.branches) == len(first.assigns) == 1:
         yield f"if ({_tested(context, first)}) {assignment(context, first.assigns[0])}"
         return
-    for number, branch in enumerate(step.branches):
+    for number, branch in enumerate(one.branches):
         otherwise = "else " if number else ""
         yield "else" if branch.test is None else f"{otherwise}if ({_tested(context, branch)}) then"
         yield from indented(assignment(context, each) for each in branch.assigns)

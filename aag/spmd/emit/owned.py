@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from aag.ir.expressions import Element
+from aag.spmd.branches import chained
 from aag.spmd.emit.context import Context
-from aag.spmd.emit.nests import assignment, poison
+from aag.spmd.emit.nests import poison, step
 from aag.spmd.emit.text import comment, indented
-from aag.spmd.nodes import Nest, OwnedLoop
+from aag.spmd.nodes import OwnedLoop
 
 
 def owned_loop(context: Context, node: OwnedLoop) -> Iterator[str]:
@@ -23,19 +24,18 @@ def owned_loop(context: Context, node: OwnedLoop) -> Iterator[str]:
     else:
         yield from _crossing(context, node, turn, f"{turn} = esp_owner({context.map_of(layout.array)}, {home})")
     yield f"  if (esp_me == {turn}) then"
-    yield from indented((assignment(context, each) for each in node.assigns), 2)
+    yield from indented((line for each in chained(node.own_part, node.assigns) for line in step(context, each)), 2)
     yield "  end if"
     yield from _written(context, node)
     yield "end do"
-    as_nest = Nest(span=node.span, indices=(node.index,), home=node.home, assigns=node.assigns)
-    yield from poison(context, as_nest, node.assigns)
+    yield from poison(context, node.own_part, node.assigns)
 
 
 def _turns(context: Context, array: str, line: int) -> str:
     return context.names.fresh(f"turns${array}${line}", f"turns_{context.names.of(array)}_{line}")
 
 
-def _step(context: Context) -> str:
+def _counter(context: Context) -> str:
     """The variable that counts the iterations of a loop; all loops share it, as none is inside another."""
     return context.helping(context.names.fresh("step$own", "step"))
 
@@ -44,13 +44,13 @@ def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Itera
     line, count = node.span.line, len(node.needs) + len(node.carried)
     arrives, source, at = (context.helper(each) for each in ("arrives", "source", "at"))
     box, sender, lengths = (context.numbered(each) for each in ("box", "sender", "lengths"))
-    step = _step(context)
+    counter = _counter(context)
     moved = [*(need.reference.array for need in node.needs), *(each.name for each in node.carried)]
     kinds = [context.kind(name, line) for name in moved]
     bytes_of = [context.type_of(name).bytes for name in moved]
     context.declare(f"logical :: {arrives}({count})")
     context.declare(f"integer :: {source}({count}), {at}, {sender}")
-    context.declare(f"integer :: {step}")
+    context.declare(f"integer :: {counter}")
     context.declare(f"integer(esp_byte) :: {box}({sum(bytes_of)})")
     context.declare(f"integer, parameter :: {lengths}({count}) = (/ {', '.join(map(str, bytes_of))} /)")
     arrays = dict.fromkeys(need.reference.array for need in node.needs)
@@ -58,14 +58,14 @@ def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Itera
         context.declare(f"type(esp_turns) :: {_turns(context, array, line)}")
         yield f"call esp_turns_begin({_turns(context, array, line)}, {context.map_of(array)})"
     yield f"call esp_line({line})"
-    yield f"{step} = 0"
+    yield f"{counter} = 0"
     before = ""
     if node.carried:
         before = context.helping(context.names.fresh("before$own", "before"))
         context.declare(f"integer :: {before}")
         yield f"{before} = -1"
     yield context.do(node.index, line)
-    yield f"  {step} = {step} + 1"
+    yield f"  {counter} = {counter} + 1"
     yield f"  {whose}"
     puts, gets = [], []
     crossing = (*_needed(context, node, turn), *_carried(context, node, turn, before))
@@ -99,7 +99,7 @@ def _needed(context: Context, node: OwnedLoop, turn: str) -> Iterator[tuple[str,
     for need in node.needs:
         array, subscripts = need.reference.array, need.reference.subscripts
         where = f"{context.map_of(array)}, {context.names.subscripts(subscripts)}"
-        moves = f"esp_arrives({_turns(context, array, line)}, {where}, {turn}, {_step(context)})"
+        moves = f"esp_arrives({_turns(context, array, line)}, {where}, {turn}, {_counter(context)})"
         yield context.spell(Element(array, subscripts), line), f"esp_owner({where})", moves
 
 
@@ -115,4 +115,4 @@ def _written(context: Context, node: OwnedLoop) -> Iterator[str]:
     for each in dict.fromkeys(assign.target for assign in node.assigns):
         if isinstance(each, Element) and each.name in arrays:
             where = f"{context.map_of(each.name)}, {context.names.subscripts(each.subscripts)}"
-            yield f"  call esp_written({_turns(context, each.name, line)}, {where}, {_step(context)})"
+            yield f"  call esp_written({_turns(context, each.name, line)}, {where}, {_counter(context)})"

@@ -77,6 +77,7 @@ def _single(chooser: random.Random) -> list[str]:
     """A loop over a vector."""
     body = [f"a(i) = mod(a(i-1) * 2 + b(i) + {chooser.randrange(3)}, 13d0)", *_reduced(chooser, "a(i)", "b(i)")]
     chooser.shuffle(body)
+    body = _conditional(chooser, body, ("mod(i, 3) == 0", "i > c", "a(i-1) > 3", "b(i) > 0"))
     return ["do i = 2, n", *_indented(body), "end do"]
 
 
@@ -94,6 +95,9 @@ def _sweep(chooser: random.Random) -> list[str]:
         body, operand = [f"w(i, j) = mod({new}, 11d0)", "u(i, j) = mod(u(i, j) + w(i, j), 23d0)"], "w(i, j)"
     at = chooser.randrange(1, len(body) + 1)
     body[at:at] = _reduced(chooser, operand, "v(i, j)")
+    body = _conditional(
+        chooser, body, ("v(i, j) > 2", "mod(i + j, 2) == 0", "i > 3", "u(i-1, j) > 4", "j > c", "c > 2")
+    )
     inner, outer = chooser.choice((("i", "j"), ("j", "i")))
     first, last = ends[inner]
     if chooser.randrange(4) == 0 and not any("+1" in each for each in read):
@@ -102,6 +106,20 @@ def _sweep(chooser: random.Random) -> list[str]:
     if chooser.randrange(4) == 0:
         lines.append(chooser.choice((f"s = s + {outer}", "y = s", f"z = max(z, mod(5d0*{outer}, 7d0))")))
     return [f"do {outer} = {', '.join(ends[outer])}", *_indented(lines), "end do"]
+
+
+def _conditional(chooser: random.Random, body: list[str], conditions: tuple[str, ...]) -> list[str]:
+    """Some of these statements in IF blocks."""
+    if chooser.randrange(3):
+        return body
+    first = chooser.randrange(len(body))
+    last = chooser.randrange(first + 1, len(body) + 1)
+    found = [f"if ({chooser.choice(conditions)}) then", *_indented(body[first:last])]
+    if chooser.randrange(3) == 0:
+        found += [f"else if ({chooser.choice(conditions)}) then", "  s = s + 3"]
+    if chooser.randrange(2):
+        found += ["else", *_indented([chooser.choice(body[first:last])])]
+    return [*body[:first], *found, "end if", *body[last:]]
 
 
 def _reduced(chooser: random.Random, *operands: str) -> list[str]:

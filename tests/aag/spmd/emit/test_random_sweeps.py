@@ -4,7 +4,10 @@ import pytest
 
 from aag.pipeline import read_program
 from aag.spmd.nodes import OwnedLoop, walk
+from esp import api
 from esp.api import Request
+from esp.validate.counted import PACKED, compared, counted_program
+from sag.scenario import Scenario, export
 from tests.aag.spmd.emit.batch import check_batch
 from tests.aag.spmd.emit.native import lowered
 from tests.aag.spmd.emit.random_sweeps import program
@@ -23,10 +26,37 @@ def test_answers_and_messages(procs, count, native, system):
     check_batch(native, system, [(each, Request(procs=procs)) for each in programs], answer_only=left)
 
 
+MORE_SEEDS = [
+    pytest.param(seed, 1 + seed % 3, marks=pytest.mark.truth) for seed in range(1, 40) if seed not in (12, 29)
+]
+FEW = 9
+"""Operations with which sums and maxima of up to three loops begin and end on up to three processors."""
+
+
+@pytest.mark.parametrize(("seed", "procs"), [(12, 1), (29, 3), *MORE_SEEDS])
+def test_operations(seed, procs, tmp_path):
+    """What owners do in their turns is charged as often as it is done, as of `test_random_branches`; loads and indices
+    apart, which the program counts anew in each statement of a turn."""
+    text = program(seed, procs)
+    source, system = api.read_source(text), api.load_machine("ipsc860")
+    request = Request(procs=procs, scenario=Scenario(io=False))
+    stages = api.lower_source(source, system, request)
+    made = counted_program(stages, system, request, tmp_path)
+    found = compared(made, system, request, made.run(export(system, request.scenario)))
+    assert found.difference == ""
+    notes = [each.text for each in api.interpret_stages(stages, system, request).assumptions]
+    if not found.assumes or (procs == 1 and not any("assuming" in each for each in notes)):
+        others = [each for each in found.operations if not each.operation.startswith(("load", "index"))]
+        wrong = [each for each in others if abs(each.predicted - each.counted) > FEW + 1e-5 * each.counted]
+        assert [each for each in wrong if each.operation != PACKED] == []
+
+
 def test_owners_reduce_in_their_turns():
-    """The generator reaches loops of owners that reduce."""
-    found = 0
+    """The generator reaches loops of owners that reduce, and such under conditions."""
+    reduced, guarded = 0, 0
     for source in read(range(12), 4):
         owned = [each for each in walk(lowered(source, 4).body) if isinstance(each, OwnedLoop)]
-        found += any("$" in name for each in owned for name in each.defines)
-    assert found >= 6
+        reduced += any("$" in name for each in owned for name in each.defines)
+        guarded += any(each.guarded for each in owned)
+    assert reduced >= 6
+    assert guarded >= 4
