@@ -52,7 +52,7 @@ def _partials(lowering: Lowering, statement: ir.Do) -> Iterator[Partial]:
         return
     with lowering.collecting():
         leaves = leaves_of(lowering, statement) or []
-    names = reduced_names(lowering, leaves) - lowering.partials.keys()
+    names = reduced_names(lowering, leaves) - lowering.partials.keys() - lowering.sharing.keys()
     loops = [leaf.loops for leaf in leaves]
     outside = {
         leaf.assign.target.name

@@ -2,7 +2,7 @@
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Var
-from aag.ir.visitors import map_expression
+from aag.ir.visitors import map_expression, names_in
 from aag.spmd.foralls import forall
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
@@ -54,7 +54,8 @@ def _called(lowering: Lowering, value: Expr) -> Expr:
 def _scalar(lowering: Lowering, target: Var | Element, value: Expr) -> None:
     symbols = lowering.symbols
     same = symbols.type_of(value) == symbols.type_of(target)  # else partial results would be converted
-    if same and isinstance(target, Var) and isinstance(value, Call) and is_full(lowering, value):
+    own = isinstance(target, Var) and target.name not in names_in(value)  # else what is reduced would change meanwhile
+    if same and own and isinstance(target, Var) and isinstance(value, Call) and is_full(lowering, value):
         extract(lowering, value, into=target.name)
         return
     element = lowering.replicated(value)

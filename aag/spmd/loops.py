@@ -362,6 +362,7 @@ def _nest(
         mask=mask,
         guarded=mask is None and len(group) > 1 and any(leaf.mask is not None for leaf in group),
         reduce=combined[0] if combined else "",
+        continues=combined is not None,
         defines=frozenset(leaf.assign.target.name for leaf in group if isinstance(leaf.assign.target, Var)),
     )
     return replace(nest, uses=nest_names(lowering.symbols, nest)), [_at_home(use, home) for use in uses]

@@ -149,8 +149,9 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
     `assigns` run in the innermost loop, `outer[d]` in each iteration of loop d besides, the first `leading[d]` of them
     before the loop inside it and the others after it.
     `reduce` is the operation of a reduction (a key of `aag.ir.intrinsics.REDUCTIONS`): then `assigns` holds one Assign
-    whose value is accumulated into its target. `copies`: a FORALL that reads what it writes goes through a temporary
-    (all right-hand sides first). `near`: all that it reads counts as an own element, as nearly all of it is.
+    whose value is accumulated into its target; `continues`: into the value that it has before. `copies`: a FORALL that
+    reads what it writes goes through a temporary (all right-hand sides first). `near`: all that it reads counts as an
+    own element, as nearly all of it is.
     `guarded`: assignments that choose between a new value and the old one have conditions of their own
     (`aag.spmd.branches`); then there is no `mask`.
     """
@@ -162,6 +163,7 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
     leading: tuple[int, ...] = ()
     mask: Expr | None = None
     reduce: str = ""
+    continues: bool = False
     copies: bool = False
     near: bool = False
     guarded: bool = False

@@ -168,7 +168,11 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
                 run.application.expect(loop.var, ())
     place = None if differing is None else Place(differing)
 
+    done = 0
+
     def one(number: int) -> str:
+        nonlocal done
+        done += 1
         if place is not None:
             place.at(number)
         run.env[loop.var] = first + number * step
@@ -176,7 +180,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         left = own_leave(run.visit(run, body), loop.name)
         return "" if left == "cycle" else left
 
-    walked, inside = run.books.walked, _differently_often(run, body)
+    inside = _differently_often(run, body)
     ending = None if loop.var.startswith(RETURNED) else _ending(run, scalars, aau, body, loop.name, count)
     whole, exits = (count, frozenset[int]()) if ending is None else ending
     exits = frozenset(each for each in exits if run.exits.get(each, True))  # a loop around may know better
@@ -192,7 +196,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
                 left = repeat(run, aau, whole, one, names=names or (), periodic=periodic)
             _lose_entries(run, inside if periodic else ())
             if exits and not left:
-                if run.books.walked - walked < whole and not is_refused(run):
+                if done < whole and not is_refused(run):
                     scalars.after(loop, body, run.env, start, whole)
                 with _exits(run, never - exits, taken=False), _exits(run, exits, taken=True):
                     left = one(whole) or "exit"
@@ -203,7 +207,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         return ""
     if left:
         return left
-    if run.books.walked - walked < count and not is_refused(run):
+    if done < count and not is_refused(run):
         scalars.after(loop, body, run.env, start, count)
     run.env[loop.var] = first + count * step
     return ""

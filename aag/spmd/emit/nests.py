@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.linear import linear
 from aag.ir.spelling import spell
@@ -256,7 +256,7 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
     assert isinstance(target, Var | Element)
     name = context.names.of(target.name)
     before = ""
-    if isinstance(target, Var) and _by_hand(context, node, target):
+    if isinstance(target, Var) and node.continues:
         before = context.helper("before")
         context.declare(f"{context.declared(target.name, line)} :: {before}")
         yield f"{before} = {name}"
@@ -289,14 +289,6 @@ def _better(context: Context, best: str, pair: Expr, node: Nest) -> str:
     kind = context.kind(target.name, node.span.line)
     better = f"{best}%place == 0 .or. ({value}) {sign} {best}%value .or. ({earlier})"
     return f"if ({better}) {best} = esp_{kind}({value}, {place})"
-
-
-def _by_hand(context: Context, node: Nest, target: Var) -> bool:
-    """Whether the source says ``s = s op ...`` or ``s = .true.``, so that the old value counts."""
-    statement = context.statement(node.assigns[0].span) or context.statement(node.span)
-    if not isinstance(statement, Assign) or statement.target != target:
-        return False
-    return target.name in names_in(statement.value) or isinstance(statement.value, LogicalLit)
 
 
 def _accumulates(context: Context, node: Nest, target: Var | Element) -> bool:

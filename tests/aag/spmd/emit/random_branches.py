@@ -22,7 +22,7 @@ HEAD = """program branches
   r = 1
   h = 2
   s = 0
-  z = 0
+  z = {z}
   c = {c}
 """
 TAIL = """  print *, s, z
@@ -55,6 +55,7 @@ def program(seed: int, procs: int) -> str:
         row="*" if formats[0] == "*" else 1,
         modulus=chooser.choice((5, 9, 11)),
         c=chooser.randrange(1, 6),
+        z=chooser.choice((0, 35, -9)),
     )
     nests = [_nest(chooser) for _ in range(chooser.randrange(1, 4))]
     if chooser.randrange(3) == 0:
@@ -107,7 +108,8 @@ def _everywhere(chooser: random.Random) -> str:
     if chooser.randrange(3) == 0:
         body.append("x = x + h(i)" if chooser.randrange(2) else "s = s + h(i)")
     loops = ["do j = 1, 3", "  do i = 1, n", *_indented(body, 2), "  end do", "end do"]
-    return "\n".join(_indented(["x = 0", *loops, "s = s + x"], 1)) + "\n"
+    last = chooser.choice(("s = s + x", "s = maxval(u(:, c) + mod(s, 7d0))", "s = sum(v(:, c) * mod(s, 3d0))"))
+    return "\n".join(_indented(["x = 0", *loops, last], 1)) + "\n"
 
 
 def _choice(chooser: random.Random, targets: list[str], *, outside: bool, deep: int = 1) -> list[str]:

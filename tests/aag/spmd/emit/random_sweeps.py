@@ -21,7 +21,7 @@ HEAD = """program sweeps
   w = 0
   b = 1
   s = 0
-  z = 0
+  z = {z}
   q = 1
   c = {c}
 """
@@ -60,6 +60,7 @@ def program(seed: int, procs: int) -> str:
         column=chooser.choice(("*", "1")),
         modulus=chooser.choice((5, 9, 11)),
         c=chooser.randrange(1, 6),
+        z=chooser.choice((0, 15, -9)),
     )
     return head + "".join(_loop(chooser) for _ in range(chooser.randrange(1, 4))) + TAIL
 

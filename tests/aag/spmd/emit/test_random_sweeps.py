@@ -3,7 +3,7 @@
 import pytest
 
 from aag.pipeline import read_program
-from aag.spmd.nodes import OwnedLoop, walk
+from aag.spmd.nodes import Nest, OwnedLoop, walk
 from esp import api
 from esp.api import Request
 from esp.validate.counted import PACKED, compared, counted_program
@@ -27,13 +27,13 @@ def test_answers_and_messages(procs, count, native, system):
 
 
 MORE_SEEDS = [
-    pytest.param(seed, 1 + seed % 3, marks=pytest.mark.truth) for seed in range(1, 40) if seed not in (12, 29)
+    pytest.param(seed, 1 + seed % 3, marks=pytest.mark.truth) for seed in range(1, 40) if seed not in (12, 14)
 ]
 FEW = 9
 """Operations with which sums and maxima of up to three loops begin and end on up to three processors."""
 
 
-@pytest.mark.parametrize(("seed", "procs"), [(12, 1), (29, 3), *MORE_SEEDS])
+@pytest.mark.parametrize(("seed", "procs"), [(12, 1), (14, 3), *MORE_SEEDS])
 def test_operations(seed, procs, tmp_path):
     """What owners do in their turns is charged as often as it is done, as of `test_random_branches`; loads and indices
     apart, which the program counts anew in each statement of a turn."""
@@ -45,6 +45,9 @@ def test_operations(seed, procs, tmp_path):
     found = compared(made, system, request, made.run(export(system, request.scenario)))
     assert found.difference == ""
     notes = [each.text for each in api.interpret_stages(stages, system, request).assumptions]
+    nests = [each for each in walk(stages.node_program.body) if isinstance(each, Nest)]
+    if any(each.continues for each in nests):  # it begins and ends in other ways (docs/emit.md), perhaps often
+        return
     if not found.assumes or (procs == 1 and not any("assuming" in each for each in notes)):
         others = [each for each in found.operations if not each.operation.startswith(("load", "index"))]
         wrong = [each for each in others if abs(each.predicted - each.counted) > FEW + 1e-5 * each.counted]
