@@ -12,7 +12,7 @@ import pytest
 
 from esp.cli.parser import COMMANDS, build_parser
 
-HOWTO = ("cluster", "read", "choose", "ci")
+HOWTO = ("cluster", "read", "choose", "ci", "slow")
 
 ROOT = Path(__file__).resolve().parents[2]
 
