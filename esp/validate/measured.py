@@ -66,16 +66,7 @@ def _alone(body: Sequence[Node]) -> tuple[Node, ...]:
             case Communicate():
                 continue
             case OwnedLoop():
-                found.append(
-                    Nest(
-                        span=node.span,
-                        uses=node.uses,
-                        defines=node.defines,
-                        indices=(node.index,),
-                        home=node.home,
-                        assigns=node.assigns,
-                    )
-                )
+                found.append(node.own_part)
             case _:
                 found.append(mapped(node, _alone))
     return tuple(found)
