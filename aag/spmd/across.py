@@ -1,6 +1,6 @@
 """Reductions across a loop that all processors walk: each reduces what its own iterations inside contribute.
 
-    do j = 2, n - 1                  err$1 = err, on each processor
+    do j = 2, n - 1                  err$1 = the least number, on each processor
       do i = 2, n - 1                do j ...
         r = ... - u(i, j)              do i ...   the owners in order, err$1 = max(err$1, abs(r))
         u(i, j) = u(i, j) + w * r    err = max(err, the largest err$1)

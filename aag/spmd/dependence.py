@@ -38,9 +38,11 @@ class Access(Struct, frozen=True):
 
 def may_leave(access: Access, bounds: Sequence[tuple[int, int]], env: Environment, around: Sequence[Index]) -> bool:
     """Whether an access may be outside an array with these bounds in some iteration, its conditions apart."""
+    if access.subscripts is None:
+        return True
     space = Space(env, frozenset())
     places = space.indices(access.indices, space.indices(around, {}))
-    for subscript, (lower, upper) in zip(access.subscripts or (), bounds, strict=True):
+    for subscript, (lower, upper) in zip(access.subscripts, bounds, strict=True):
         row = space.row(subscript, places)
         if row is None:
             return True

@@ -320,7 +320,8 @@ class OwnedLoop(Node, frozen=True, kw_only=True, eq=False):
     """Scalars that an iteration reads as the one before left them: the next owner gets them from the one before.
     Before the loop all processors have them, and after it nobody reads them."""
     guarded: bool = False
-    """As of a `Nest`."""
+    """Whether assignments that choose between a new value and the old one have conditions of their own
+    (`aag.spmd.branches`)."""
 
     @property
     def own_part(self) -> Nest:

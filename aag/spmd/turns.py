@@ -47,8 +47,7 @@ def in_turn(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], *, wan
             guarded=any(leaf.mask is not None for leaf in leaves),
             needs=tuple(needs),
             carried=tuple(CarriedScalar(name=name, bytes=lowering.symbols.type_of(Var(name)).bytes) for name in passed),
-            uses=frozenset(name for name in deciding if not lowering.symbols.is_array(name))
-            | _tested(lowering, leaves),
+            uses=frozenset(name for name in deciding if not lowering.symbols.is_array(name)),
             defines=frozenset(leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)),
         )
     )

@@ -94,8 +94,8 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
     @property
     def recommended(self) -> Ranked | None:
         """The mapping of the source where it ties with the fastest, else the fastest; None where nothing is ranked,
-        some were not tried, nothing fits in memory, or whole programs are compared."""
-        if not self.complete or self.untried or not self.best.prediction.fits or self.best.choice is None:
+        it was stopped, nothing fits in memory, or whole programs are compared."""
+        if not self.complete or self.interrupted or not self.best.prediction.fits or self.best.choice is None:
             return None
         return next((each for each in self.ranked if each.written and each.tie == 1), self.best)
 
@@ -217,7 +217,10 @@ def compare_choices(
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = None, None
         if not stopped and ranked[0].prediction.fits and all(each.complete for each in done.values()):
-            crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
+            try:
+                crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
+            except KeyboardInterrupt:
+                stopped = True
     return Comparison(
         ranked=ranked,
         impossible=impossible,

@@ -72,7 +72,7 @@ def _heading(found: Comparison, screen: Screen) -> str:
 
 def _stopped(found: Comparison) -> str:
     if not found.untried:
-        return "stopped: all are predicted, but not how sure the order is"
+        return "stopped: all are predicted and in order; the rest was not tried"
     what = "choice" if len(found.programs) == 1 else "program"
     first = "1 is the fastest so far; " if found.complete else ""
     return f"stopped: {first}{plural(len(found.untried), what)} not tried"

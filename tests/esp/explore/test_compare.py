@@ -578,5 +578,14 @@ def test_ctrl_c_among_the_scenarios_keeps_the_order(monkeypatch, capsys):
     monkeypatch.setattr(predicting, "interval_of", stopped)
     assert main(shlex.split("compare laplace_bb --procs 8 --set n=24 --jobs 1")) == 130
     text = " ".join(capsys.readouterr().out.split())
-    assert "stopped: all are predicted, but not how sure the order is" in text
-    assert "faster than" not in text
+    assert "stopped: all are predicted and in order; the rest was not tried" in text
+    assert not any(each in text for each in ("paste", "advice", "next", "faster than"))
+
+
+def test_ctrl_c_among_the_sizes_keeps_the_order(monkeypatch, capsys):
+    def stopped(*_arguments, **_named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("esp.explore.compare.crossover", stopped)
+    assert main(shlex.split("compare laplace_bb --procs 8 --set n=24 --jobs 1")) == 130
+    assert "stopped: all are predicted and in order" in " ".join(capsys.readouterr().out.split())
