@@ -301,18 +301,27 @@ def _attribution(raw: RawFigure, outline: MachineOutline, findings: Findings) ->
 
 
 def _check_ranges(part: RawPart, figures: dict[str, Parameter], findings: Findings) -> None:
-    """Exactly one range is unbounded, and no two end at the same size."""
+    """At each distance exactly one range takes messages of any size and no two end at the same size, and some ranges
+    take messages over any distance."""
     if not part.ranges:
         findings.add("M104", "'network' has no message ranges", part.place, "write 'ranges: {all: {...}}'")
         return
-    ends: dict[float, str] = {}
+
+    def limit(name: str, key: str) -> float:
+        found = figures.get(f"{name}.{key}")
+        return found.value if isinstance(found, Figure) else inf
+
+    ends: dict[float, dict[float, str]] = {}
     for each in part.ranges:
-        upto = figures.get(f"{each.text}.upto")
-        end = upto.value if isinstance(upto, Figure) else inf
-        if end in ends:
+        level, end = ends.setdefault(limit(each.text, "within"), {}), limit(each.text, "upto")
+        if end in level:
             what = "have no 'upto'" if end == inf else "end at the same size"
-            message = f"the message ranges '{ends[end]}' and '{each.text}' {what}"
+            message = f"the message ranges '{level[end]}' and '{each.text}' {what}"
             findings.add("M107", message, each.place)
-        ends[end] = each.text
+        level[end] = each.text
+    for level in (level for level in ends.values() if inf not in level):
+        place = next(each.place for each in part.ranges if each.text == level[max(level)])
+        findings.add("M107", "the largest messages have no range", place, "leave out its 'upto'")
     if inf not in ends:
-        findings.add("M107", "the largest messages have no range", part.ranges[-1].place, "leave out its 'upto'")
+        place = next(each.place for each in part.ranges if each.text in ends[max(ends)].values())
+        findings.add("M107", "the farthest messages have no range", place, "leave out its 'within'")

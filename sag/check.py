@@ -54,12 +54,14 @@ def _place(figures: dict[str, Parameter], key: str) -> MachinePlace:
 
 
 def _law(system: System) -> Iterator[Finding]:
-    """Larger messages take longer, also across protocols; no range beats the wire."""
+    """Larger and farther messages take longer, also across protocols; no range beats the wire."""
     network = export(system).network
     if network is None:
         return
     figures = _figures(system, "network", "network")
     for before, after in pairwise(network.ranges):
+        if before.upto_hops != after.upto_hops:
+            continue
         size = before.upto_bytes
         name = next((key for key in figures if key.endswith(".upto") and _value(figures, key) == size), "")
         below, above = (

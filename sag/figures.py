@@ -81,8 +81,8 @@ def figures_of(machine: Machine) -> Mapping[str, MachineFigure]:
 def _of_messages(network: NetworkCosts) -> Iterator[tuple[str, str, Array, bool]]:
     least = 0.0
     for number, law in enumerate(network.ranges):
-        name, sizes = range_name(law, number), _sizes(least, law.upto_bytes)
-        least = law.upto_bytes
+        name, sizes = range_name(law, number), _sizes(least, law.upto_bytes) + _distances(network, law)
+        least = law.upto_bytes if law.upto_bytes < np.inf else 0.0
         whole = {
             "startup": ("message start-up", law.call_overhead_s + law.startup_s),
             "per_byte": ("message byte", law.per_byte_s),
@@ -109,3 +109,11 @@ def _sizes(least: float, most: float) -> str:
     if least == 0 and most == np.inf:
         return ""
     return f" (<= {most:,.0f} B)" if most != np.inf else f" (> {least:,.0f} B)"
+
+
+def _distances(network: NetworkCosts, law: MessageRange) -> str:
+    """What tells the messages of a range from nearer and farther ones."""
+    nearer = [each.upto_hops for each in network.ranges if each.upto_hops < law.upto_hops]
+    if law.upto_hops < np.inf:
+        return f" within {law.upto_hops:g} links"
+    return f" over more than {max(nearer):g} links" if nearer else ""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sag.topology import Topology
 
@@ -67,7 +67,8 @@ class MemoryCosts(Struct, frozen=True, kw_only=True):
 
 
 class MessageRange(Struct, frozen=True, kw_only=True):
-    """The point-to-point law for messages of at most `upto_bytes` bytes (inf in the last range).
+    """The point-to-point law for messages of at most `upto_bytes` bytes over at most `upto_hops` links (inf in the last
+    ranges).
 
     A message of m bytes over h hops takes ``call_overhead + startup + per_byte * m + per_hop * h`` when
     nothing is in its way, and `receive_overhead` more on the processor that receives it. `call_overhead_s` is
@@ -82,6 +83,7 @@ class MessageRange(Struct, frozen=True, kw_only=True):
     receive_overhead_s: Array
     estimated: frozenset[str]
     """The figures, by their keys, that are only estimated."""
+    upto_hops: float = np.inf
     name: str = ""
     """Its key in the description."""
     call_apart: bool = True
@@ -104,6 +106,7 @@ class NetworkCosts(Struct, frozen=True, kw_only=True):
     """The C/S component: message law, link behaviour and collectives (Def 6, 7, 8, 11)."""
 
     ranges: tuple[MessageRange, ...]
+    """The nearest first, and of these the smallest messages first: a message belongs to the first that takes it."""
     topology: Topology
     send_model: str
     """``blocking``: the sender is busy until its bytes have left; ``startup``: call overhead only."""
@@ -132,6 +135,20 @@ class NetworkCosts(Struct, frozen=True, kw_only=True):
     ends (times published for TRANSPOSE of Fortran 90D)."""
     collectives: Mapping[str, Collective]
     """Keys: broadcast, reduction, concatenation, transpose, gather, scatter, barrier."""
+
+    @property
+    def by_distance(self) -> bool:
+        """Whether near and far messages have laws of their own, as in a machine of several levels."""
+        return any(each.upto_hops < np.inf for each in self.ranges)
+
+    def range_of(self, sizes: ArrayLike, hops: ArrayLike) -> NDArray[np.int64]:
+        """The number of the range of each message, broadcast over bytes and links."""
+        long, far = np.broadcast_arrays(np.asarray(sizes), np.asarray(hops))
+        found = np.full(long.shape, len(self.ranges) - 1, np.int64)
+        for number in range(len(self.ranges) - 2, -1, -1):
+            each = self.ranges[number]
+            found[(long <= each.upto_bytes) & (far <= each.upto_hops)] = number
+        return found
 
 
 class IoCosts(Struct, frozen=True, kw_only=True):

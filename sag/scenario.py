@@ -237,7 +237,8 @@ def _network(
         notes.append("The machine describes no network: communication is not charged.")
         return None
     load = _fraction("load", wanted.load, part.arrays["load"], below_one=True)
-    first, last = part.ranges[0], part.ranges[-1]
+    first = part.ranges[0]
+    last = [name for name in part.ranges if _within(part, name) == _within(part, first)][-1]  # of the nearest
     per_byte = part.arrays[f"{last}.per_byte"]
     headline = 1.0 / np.where(per_byte > 0, per_byte, np.inf)
     bandwidth = _factor("bandwidth", wanted.bandwidth, "bandwidth", headline)
@@ -299,6 +300,7 @@ def _range(part: Part, name: str, latency: Array, stretch: Array) -> MessageRang
     keys = ("startup", "call_overhead", "per_byte", "per_hop", "receive_overhead")
     return MessageRange(
         upto_bytes=part.number(f"{name}.upto", float("inf")),
+        upto_hops=_within(part, name),
         call_overhead_s=call * latency,
         startup_s=(whole - call) * latency,
         per_byte_s=part.arrays[f"{name}.per_byte"] * stretch,
@@ -308,6 +310,10 @@ def _range(part: Part, name: str, latency: Array, stretch: Array) -> MessageRang
         name=name,
         call_apart=f"{name}.call_overhead" in part.arrays,
     )
+
+
+def _within(part: Part, name: str) -> float:
+    return part.number(f"{name}.within", float("inf"))
 
 
 def _collective(part: Part, name: str) -> Collective:

@@ -157,14 +157,15 @@ NETWORK: Keys = (
 
 RANGE: Keys = {
     "upto": _shape("size", "largest message of the range", default="no limit: the last range"),
+    "within": _shape("count", "most links of the route of a message of the range", default="no limit"),
     "startup": _time("start-up of the law: everything that does not depend on bytes or hops"),
     "call_overhead": _time("the part of the start-up that the sender computes", default="all of it"),
     "per_byte": Key(dimension="per_byte", about="transmission of a byte"),
     "per_hop": _time("each link of the route"),
     "receive_overhead": _time("what the receiving processor is busy with"),
 }
-"""The law of one range of message sizes; its keys follow the name of the range (``long.startup``). A machine that
-extends another leaves a range of that one out by ``short: void``."""
+"""The law of one range of message sizes and distances; its keys follow the name of the range (``long.startup``). A
+machine that extends another leaves a range of that one out by ``short: void``."""
 
 LINK: Keys = {
     "startup": _time("one message to or from the host"),

@@ -33,7 +33,7 @@ class Part(Struct, frozen=True):
     words: Mapping[str, str]
     guesses: frozenset[str]
     ranges: tuple[str, ...]
-    """Names of the message ranges, smallest messages first (C/S of a network only)."""
+    """Names of the message ranges, nearest and then smallest messages first (C/S of a network only)."""
     prefix: str
     """What stands before the keys in the path of a parameter."""
 
@@ -94,7 +94,7 @@ class MachineValues:
                 arrays[key], given = _array(prefix + key, spec, parameter, change)
             if not given and parameter is not None and parameter.estimated:
                 guesses.add(key)
-        names = sorted(_ranges(content), key=lambda name: _end(arrays, name))
+        names = sorted(_ranges(content), key=lambda name: (_end(arrays, name, "within"), _end(arrays, name, "upto")))
         return Part(arrays, words, frozenset(guesses), tuple(names), prefix)
 
 
@@ -125,9 +125,9 @@ def _ranges(content: Simple) -> tuple[str, ...]:
     return tuple(key.removesuffix(".startup") for key in content.figures if key.endswith(".startup"))
 
 
-def _end(arrays: Mapping[str, Array], name: str) -> float:
-    upto = arrays.get(f"{name}.upto")
-    return float("inf") if upto is None else float(upto[0])
+def _end(arrays: Mapping[str, Array], name: str, key: str) -> float:
+    limit = arrays.get(f"{name}.{key}")
+    return float("inf") if limit is None else float(limit[0])
 
 
 def _word(path: str, spec: Key, parameter: Parameter | None, change: WhatIf | None) -> tuple[str, bool]:

@@ -357,7 +357,7 @@ def named_choices(given: list[str]) -> list[dict[str, str]]:
     return named_formats(named or plain or None)
 
 
-def procs_of(text: str | None) -> tuple[int, ...] | None:
+def procs_of(text: str | None, where: str = "--procs") -> tuple[int, ...] | None:
     """``8``, or a list of `esp.explore.axes`: ``1,2,4,8``, ``4..64``, ``8:64:x2``.
 
     Raises:
@@ -368,10 +368,10 @@ def procs_of(text: str | None) -> tuple[int, ...] | None:
     from esp.explore.axes import values_of
 
     numbers = []
-    for each in values_of(text, "--procs"):
+    for each in values_of(text, where):
         if not each.isdecimal() or not 1 <= int(each) <= _MOST_PROCESSORS:
             told = f"{each!r} is not a processor count from 1 to {_MOST_PROCESSORS:,}."
-            raise UsageError(told, where="--procs", hint="Give one, or a list such as 1,2,4 or 1..8.")
+            raise UsageError(told, where=where, hint="Give one, or a list such as 1,2,4 or 1..8.")
         numbers.append(int(each))
     return tuple(dict.fromkeys(numbers))
 

@@ -27,6 +27,7 @@ examples:
   esp scalability laplace_bx.hpf --procs 1,2,4,8 --set n=128 --timed
   esp scalability laplace_bb.hpf --procs 16,1024,65536 --by formula
   esp scalability laplace_bb.hpf --procs 2,4,8 --set n=24 --runs
+  esp scalability laplace_bb.hpf --procs 2..64 --set n=24 --fit-on 2,4
   esp scalability laplace_bb.hpf --procs 1..16 --speedups --set n=64
   esp scalability pt.hpf --against pdd.hpf --procs 2..64 --set n=1024 --timed
   esp scalability laplace.hpf --against-distribute '(*,BLOCK)' --procs 2..64
@@ -43,6 +44,10 @@ overhead T0' of a few predictions. T/psi is the time by equation 4.
 --runs also runs the program, which counts what it does, on a simulated machine
 without caches (needs gfortran and SimGrid), and searches the size at which it
 has the speed. All times are without caches, input and output then.
+
+--fit-on P,... fits the seconds of a flop, a message and a byte to runs on these few
+processors (equation 16): predicted ones, or with --runs those of the program. The
+sizes on all others follow from what the program is counted to do there.
 
 --speedups shows four other views instead: speedup with fixed size, in fixed
 time and in fixed memory, and the sizes that keep an efficiency.
@@ -72,6 +77,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--runs", action="store_true", help="also search the sizes by runs of the program that counts")
     group.add_argument("--truth", metavar="MACHINE", help="the machine on which it runs (default: that of --system)")
     group.add_argument("--keep", metavar="FOLDER", help="keep sources and executables there")
+    few = "fit the rates to runs on these few processors, and find the sizes on all others by them: 2,4"
+    group.add_argument("--fit-on", metavar="P,...", help=few)
     group = parser.add_argument_group("other views")
     views = "fixed-size, fixed-time and memory-bounded speedup and isoefficiency, against one processor"
     group.add_argument("--speedups", action="store_true", help=views)
@@ -145,13 +152,14 @@ def execute(options: argparse.Namespace) -> int:
     refuse_without_effect(options, () if options.runs else ("truth", "keep"), "without --runs")
     if options.speedups:
         return _speedups(options, console, procs, began)
+    few = procs_of(options.fit_on, "--fit-on") if options.fit_on else None
     refuse_without_effect(options, ("efficiency",), "without --speedups")
     speed = None if options.speed is None else speed_of(options.speed)
     tol = share_of(options.tol or "1%")
     if options.by == "formula" and options.tol:
         raise UsageError("there are no sizes by equation 2.", where="--tol", hint="Leave it out with --by formula.")
     if options.by == "formula":
-        refuse_without_effect(options, ("runs",), "with --by formula")
+        refuse_without_effect(options, ("runs", "fit_on"), "with --by formula")
     if options.runs and options.timed:
         raise UsageError("runs have the time of the whole program.", where="--timed", hint="Leave it out.")
     if options.by == "formula" and options.timed:
@@ -161,6 +169,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp.cli.reading import asked_of
     from esp.explore.scaling import scaled
     from esp.explore.scaling_by_formula import scaled_by_formula
+    from esp.explore.scaling_fitted import fitted
     from esp.output import scaling as output
 
     source, system, request = asked_of(options, procs[0])
@@ -183,7 +192,10 @@ def execute(options: argparse.Namespace) -> int:
 
         found, asked = with_answers(by_formula if options.by == "formula" else by_predictions, request)
         if options.runs:
-            found = _run(options, found, source, system, asked, tol, shown)
+            found = _run(options, found, source, system, asked, tol, shown, few)
+        elif few:
+            progress = shown.running if shown else None
+            found = fitted(found, source, system, asked, few, None, work=options.work, tol=tol, progress=progress)
     console.warn(found.warnings, source.program.lines)
     if options.plot is not None:
         from esp.output.plots.scalability import scaling_figure
@@ -220,12 +232,14 @@ def _run(
     request: "Request",
     tol: float,
     shown: "ProgressLine | None",
+    few: "tuple[int, ...] | None",
 ) -> "Scaling":
-    """Sizes by runs."""
+    """Sizes by runs, and by rates that are fitted to runs on `few`."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from esp.api import load_machine
+    from esp.explore.scaling_fitted import fitted
     from esp.explore.scaling_measured import measured
     from esp.validate.executions import executions
 
@@ -234,12 +248,14 @@ def _run(
         folder = Path(options.keep or temporary)
         executed = executions(source, system, request, found.parameter, truth, folder)
         progress = shown.running if shown else None
+        if few:
+            found = fitted(found, source, system, request, few, executed, work=options.work, tol=tol, progress=progress)
         return measured(found, source, system, request, executed, work=options.work, tol=tol, progress=progress)
 
 
 def _speedups(options: argparse.Namespace, console: "Console", procs: tuple[int, ...], began: float) -> int:
     """The other views."""
-    refuse_without_effect(options, ("speed", "tol", "plot", "runs"), "with --speedups")
+    refuse_without_effect(options, ("speed", "tol", "plot", "runs", "fit_on"), "with --speedups")
     if options.by == "formula":
         raise UsageError("speedups are those of predictions.", where="--by", hint="Leave it out.")
     efficiency = share_of(options.efficiency or "50%", "--efficiency", "an efficiency")

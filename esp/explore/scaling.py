@@ -47,6 +47,36 @@ class MeasuredSize(Struct, frozen=True, kw_only=True):
     """Scalability from the first number of processors."""
 
 
+class FittedSize(Struct, frozen=True, kw_only=True):
+    """The size at which rates that were fitted to a few runs give the speed (`esp.explore.scaling_fitted`)."""
+
+    processors: int
+    size: int
+    work: float
+    """Flops of the sequential program."""
+    time_s: float
+    """By the rates."""
+    overhead_s: float
+    """The degradation of parallelism T0."""
+    speed: float
+    """Average speed of a processor, flop/s."""
+    kept: bool
+    """Whether it is within the tolerance of the speed to keep."""
+    known: bool
+    """Whether the runs did all that the program does at this size: messages as far, and data beyond the cache."""
+    psi: float
+    """Scalability from the first number of processors."""
+
+
+class FittedRate(Struct, frozen=True, kw_only=True):
+    """Seconds of a ``flop``, on data that fit into the cache (`level` 0) or do not (1); or how many times as long as by
+    the machine file a ``message`` takes, by how far it goes (the nearest: 0)."""
+
+    what: str
+    level: int
+    value: float
+
+
 class ScaledRun(Struct, frozen=True, kw_only=True):
     """The smallest size that keeps the speed on some processors."""
 
@@ -69,6 +99,8 @@ class ScaledRun(Struct, frozen=True, kw_only=True):
     """The size by Equation 2; None where it gives none."""
     measured: MeasuredSize | None = None
     """The size by runs; None: the program was not run."""
+    fitted: FittedSize | None = None
+    """The size by rates of a few runs; None: there are no rates, or they give none."""
 
 
 class Scaling(Printed, Struct, frozen=True, kw_only=True):
@@ -78,6 +110,8 @@ class Scaling(Printed, Struct, frozen=True, kw_only=True):
     system: str
     parameter: str
     """The PARAMETER that is the size."""
+    current: int
+    """Its value in the program."""
     speed: float
     """The average speed that is kept, flop/s for each processor."""
     work: str
@@ -92,6 +126,11 @@ class Scaling(Printed, Struct, frozen=True, kw_only=True):
     most: int
     by: str = "predictions"
     """What gives the times: ``predictions``, or the ``formula`` in size and processors."""
+    rates: tuple[FittedRate, ...] = ()
+    """What fits the runs on `fitted_on` processors best."""
+    fitted_on: tuple[int, ...] = ()
+    misfit: float | None = None
+    """By which share of its time the worst of these runs differs from the rates."""
     warnings: tuple[Any, ...] = ()
 
 
@@ -149,6 +188,7 @@ def scaled(
         file=source.program.file,
         system=system.name,
         parameter=name,
+        current=current,
         speed=kept,
         work=work or "this program on one processor",
         rate=rate,

@@ -79,6 +79,7 @@ def scaled_by_formula(
         file=source.program.file,
         system=system.name,
         parameter=name,
+        current=current,
         speed=kept,
         work=work or "this program on one processor",
         rate=None,

@@ -100,8 +100,8 @@ def scaling_formula_of(
     """The formula of a program that is read, on a machine that is loaded.
 
     Raises:
-        UsageError: the program has no such parameter, no distributed dimension depends on it, or there are several
-            scenarios or a given grid.
+        UsageError: the program has no such parameter, no distributed dimension depends on it, there are several
+            scenarios or a given grid, or the law of messages depends on their distance.
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
         sag.errors.MachineError: the machine or the scenario does.
     """
@@ -109,7 +109,11 @@ def scaling_formula_of(
         raise UsageError(
             "a formula in the number of processors has no fixed grid.", where="--grid", hint="Leave it out."
         )
-    return _Maker(trials_of(source, system, request, free), progress).make()
+    trials = trials_of(source, system, request, free)
+    if trials.machine.network is not None and trials.machine.network.by_distance:
+        told = f"on {system.name} messages over more links have another law, and a formula in p has one law."
+        raise UsageError(told, where="--free", hint="A formula in the size has one number of processors: --procs 16.")
+    return _Maker(trials, progress).make()
 
 
 class _OtherRanges(PredictionError):

@@ -110,7 +110,7 @@ class Trials(Struct, frozen=True):
     def bounds(self) -> tuple[float, ...]:
         """The last sizes of the ranges of messages."""
         ranges = self.machine.network.ranges if self.machine.network else ()
-        return tuple(each.upto_bytes for each in ranges if np.isfinite(each.upto_bytes))
+        return tuple(sorted({each.upto_bytes for each in ranges if np.isfinite(each.upto_bytes)}))
 
 
 def trials_of(source: Source, system: System, request: api.Request, free: str) -> Trials:

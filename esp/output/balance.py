@@ -165,8 +165,12 @@ def _ranges(found: Balance, screen: Screen) -> str:
     columns = [Column("messages", "<"), Column("start-up"), Column("C_c"), Column("flops/start-up")]
     rows = []
     for each in found.ranges:
-        sizes = "longer" if len(found.ranges) > 1 else "any"
+        sizes = "longer" if any(other.upto_bytes is not None for other in found.ranges) else "any"
         sizes = sizes if each.upto_bytes is None else f"up to {each.upto_bytes:,.0f} B"
+        if each.upto_hops is not None:
+            sizes += f", {each.upto_hops:g} links"
+        elif any(other.upto_hops is not None for other in found.ranges):
+            sizes += ", farther"
         needed = found.least_grain * each.cost / found.c_c if found.c_c else 0.0
         cost = seconds(each.cost * found.t_phi_s)
         rows.append(TableRow((sizes, cost, significant(each.cost), significant(needed))))
@@ -288,7 +292,9 @@ def balance_json(found: Balance) -> str:
         "c_m": found.c_m,
         "c_c": found.c_c,
         "given": list(found.given),
-        "ranges": [{"upto_bytes": each.upto_bytes, "c_c": each.cost} for each in found.ranges],
+        "ranges": [
+            {"upto_bytes": each.upto_bytes, "upto_hops": each.upto_hops, "c_c": each.cost} for each in found.ranges
+        ],
         "x_s": found.x_s,
         "x_p": found.x_p,
         "x_m": found.x_m,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
-from esp.explore.scaling import MeasuredSize, Scaling
+from esp.explore.scaling import FittedRate, FittedSize, MeasuredSize, Scaling
 from esp.explore.scaling_predicted import PredictedRun
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
@@ -13,6 +13,7 @@ from esp.output.screen import Screen, flow, paragraph
 
 _PREDICTED = ("size", "work", "overhead_s", "speed", "psi", "kept", "predictions")
 _MEASURED = ("size", "work", "time_s", "speed", "psi", "kept", "runs")
+_FITTED = ("size", "work", "time_s", "overhead_s", "speed", "psi", "kept", "known")
 _PSI = "work for each of p processors over that for each of q: 1 where it need not grow"
 
 
@@ -51,6 +52,7 @@ def scaling_text(found: Scaling, screen: Screen, next_: str = "") -> str:
     if rows:
         blocks.append(table(columns, rows, screen))
         blocks += [_by_overhead(found, screen)] if any(each.predicted for each in found.runs) else []
+        blocks += [_by_rates(found, screen)] if found.rates else []
         blocks += [_by_runs(found, screen)] if any(each.measured for each in found.runs) else []
     notes = [paragraph("speed", f"{flop_rate(found.speed)} for each processor", screen.columns)]
     notes.append(paragraph("work", f"the flops of {found.work}", screen.columns))
@@ -68,6 +70,12 @@ def scaling_text(found: Scaling, screen: Screen, next_: str = "") -> str:
     else:
         text = "by a formula, without waiting and cache misses; sizes are those for which it is exact"
         notes.append(paragraph("times", text, screen.columns))
+    if found.misfit is not None:
+        where = listed([str(each) for each in found.fitted_on])
+        rates = listed([_rate(each, found.system) for each in found.rates])
+        text = f"{rates}, which fit {found.current:,} and {2 * found.current:,} on {where} processors within "
+        text += f"{found.misfit:.1%}"
+        notes.append(paragraph("rates", text, screen.columns))
     if any(each.measured for each in found.runs) and found.tol is not None:
         text = f"the program counts what it does, on a simulated machine without caches; within {100 * found.tol:.3g}%"
         notes.append(paragraph("runs", f"{text} of the speed", screen.columns))
@@ -125,6 +133,38 @@ def _by_overhead(found: Scaling, screen: Screen) -> str:
                 )
             )
         )
+    return table(columns, rows, screen)
+
+
+def _rate(rate: FittedRate, system: str) -> str:
+    """What something takes."""
+    if rate.what == "flop":
+        return f"{seconds(rate.value)} for a flop{'' if rate.level else ' on data in the cache'}"
+    which = f"messages of distance {rate.level + 1}" if rate.level else "messages"
+    return f"{which} {significant(rate.value)} times as long as {system} has them"
+
+
+def _by_rates(found: Scaling, screen: Screen) -> str:
+    """The sizes by fitted rates, beside those above."""
+    columns = [
+        Column("procs"),
+        Column(f"{found.parameter} by fit"),
+        Column("time"),
+        Column("overhead"),
+        Column("each processor"),
+        Column("psi"),
+        Column("", "<"),
+    ]
+    rows = []
+    for each in found.runs:
+        one = each.fitted
+        if one is None:
+            rows.append(TableRow((str(each.processors), "-", "-", "-", "-", "-", "")))
+            continue
+        off = "" if one.kept else f"{abs(one.speed / found.speed - 1):.1%} off"
+        unlike = "" if one.known else "unlike the runs"
+        cells = (f"{one.size:,}", seconds(one.time_s), seconds(one.overhead_s), flop_rate(one.speed), _psi(one.psi))
+        rows.append(TableRow((str(each.processors), *cells, ", ".join(filter(None, (off, unlike))))))
     return table(columns, rows, screen)
 
 
@@ -195,12 +235,13 @@ def scaling_rows(found: Scaling) -> list[dict[str, object]]:
             "fits": each.fits,
             **_cells("predicted", each.predicted, _PREDICTED),
             **_cells("measured", each.measured, _MEASURED),
+            **_cells("fitted", each.fitted, _FITTED),
         }
         for each in found.runs
     ]
 
 
-def _cells(kind: str, one: PredictedRun | MeasuredSize | None, names: Sequence[str]) -> dict[str, object]:
+def _cells(kind: str, one: PredictedRun | MeasuredSize | FittedSize | None, names: Sequence[str]) -> dict[str, object]:
     return {f"{kind}_{name}": None if one is None else getattr(one, name) for name in names}
 
 
@@ -223,6 +264,9 @@ def scaling_json(found: Scaling) -> str:
         "tol": found.tol,
         "by": found.by,
         "most": found.most,
+        "rates": [{"what": each.what, "level": each.level, "value": each.value} for each in found.rates],
+        "fitted_on": list(found.fitted_on),
+        "misfit": found.misfit,
         "runs": scaling_rows(found),
         "missing": list(found.missing),
     }

@@ -2,9 +2,9 @@
 !
 ! The file ESP_FIGURES holds, as text: how many counters there are and the seconds of each; the seconds of a byte that is
 ! packed, and whether contiguous sections are packed (1) or not (0), with the seconds of such a byte; how many
-! combinations of values there are, and type, operation and seconds of each; how many ranges of message sizes, and of
-! each its limit, what a send keeps its caller for more than the simulator does (by itself, for each byte, for each hop)
-! and what a receive does; then for each processor its distance to all others in hops.
+! combinations of values there are, and type, operation and seconds of each; how many ranges of messages, and of each its
+! limits in bytes and in hops, what a send keeps its caller for more than the simulator does (by itself, for each byte,
+! for each hop) and what a receive does; then for each processor its distance to all others in hops.
 ! Each processor appends its record to the file ESP_RECORDS: 64-bit words, the number of each list before it.
 module esp_simulation
   use, intrinsic :: iso_c_binding, only: c_double, c_int64_t
@@ -23,7 +23,7 @@ module esp_simulation
   end type combination
 
   type message_range
-    real(c_double) :: limit, kept, kept_byte, kept_hop, receive
+    real(c_double) :: limit, farthest, kept, kept_byte, kept_hop, receive
   end type message_range
 
   integer(long), allocatable :: esp_often(:)
@@ -68,7 +68,8 @@ contains
     read (unit, *) count
     allocate(ranges(count))
     do i = 1, count
-      read (unit, *) ranges(i)%limit, ranges(i)%kept, ranges(i)%kept_byte, ranges(i)%kept_hop, ranges(i)%receive
+      read (unit, *) ranges(i)%limit, ranges(i)%farthest, ranges(i)%kept, ranges(i)%kept_byte, ranges(i)%kept_hop, &
+        ranges(i)%receive
     end do
     do i = 0, me
       read (unit, *) hops
@@ -108,7 +109,7 @@ contains
     real(c_double) :: kept
     integer :: i
     do i = 1, size(ranges) - 1
-      if (size_now <= ranges(i)%limit) exit
+      if (size_now <= ranges(i)%limit .and. hops(to) <= ranges(i)%farthest) exit
     end do
     kept = ranges(i)%receive
     if (sends) kept = ranges(i)%kept + ranges(i)%kept_byte * size_now + ranges(i)%kept_hop * hops(to)

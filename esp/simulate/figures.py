@@ -75,7 +75,7 @@ def figures_text(
         network: its interconnect.
         pieces: what the counters of the text count.
         combinations: what reductions may do.
-        entry_s: by range of message sizes, what the simulator does with the caller by itself.
+        entry_s: by range of messages, what the simulator does with the caller by itself.
         hops: (P, P) distances.
         speed: the time of the processor is multiplied by it.
 
@@ -95,10 +95,10 @@ def figures_text(
     lines.append(str(len(network.ranges)))
     keeps = network.send_model == "blocking"
     for each, entry in zip(network.ranges, entry_s, strict=True):
-        limit = min(each.upto_bytes, 1e18)
+        limit, farthest = min(each.upto_bytes, 1e18), min(each.upto_hops, 1e18)
         own = float(each.call_overhead_s[0]) + keeps * float(each.startup_s[0])
         kept = (max(own - entry, 0.0), keeps * float(each.per_byte_s[0]), keeps * float(each.per_hop_s[0]))
-        lines.append(" ".join(map(repr, (limit, *kept, float(each.receive_overhead_s[0])))))
+        lines.append(" ".join(map(repr, (limit, farthest, *kept, float(each.receive_overhead_s[0])))))
     lines += [" ".join(map(str, row)) for row in hops.tolist()]
     return "\n".join(lines) + "\n"
 

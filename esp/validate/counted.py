@@ -32,7 +32,7 @@ from esp.validate.given import NOTHING, GivenInput
 from esp.validate.job import Job, Validation, check_processors
 from esp.validate.measured import source_lines
 from esp.validate.serial import Serial
-from esp.validate.simgrid import FLAGS, MOST, TOOLS, interconnect, law_of, network_of, place_of
+from esp.validate.simgrid import FLAGS, MOST, TOOLS, entries_of, interconnect, network_of, place_of
 from interpreter.engine import interpret
 from interpreter.result import Assumption, Result
 from interpreter.setting import Setting
@@ -246,7 +246,7 @@ class CountedProgram(Struct, frozen=True, kw_only=True, eq=False):
         network = network_of(truth)
         node, size = place_of(network, self.stages)
         hops = network.topology.hops(np.repeat(node, procs), np.tile(node, procs), size).reshape(procs, procs)
-        entry = [each.entry_s for each in law_of(network)]
+        entry = entries_of(network)
         figures = figures_text(truth, network, self.text.pieces, self.combinations, entry, hops, speed)
         given.put(self.folder)
         sent = np.zeros((0, 3), np.int64)

@@ -8,6 +8,9 @@ the byte time by ``smpi/bw-factor``. SMPI adds 16 bytes to every message on the 
 are known beforehand, ``smpi/bw-factor`` has a section for each of them that takes this back, to the last digit. All
 limits mean "larger than".
 
+Where far messages have a law of their own, factors and ``smpi/os`` are those of the nearest, and each route begins with
+a port that has the latency and the rate of its distance: exact where bytes take the same multiple at all sizes.
+
 Circuit switching is ``maxmin/concurrency-limit:1``: a message takes all links of its route at once, as soon as they are
 free, and holds them for its byte time; without contention links are "fat pipes".
 """
@@ -31,14 +34,15 @@ _NO_TIME = 1e-15
 
 
 class PlatformRange(Struct, frozen=True, kw_only=True):
-    """The law of messages of at most `upto_bytes`: seconds. `latency_s` is what a message needs besides hops and bytes
-    while its sender is free."""
+    """The law, in seconds, of messages of at most `upto_bytes` over at most `upto_hops` links. `latency_s` is what a
+    message needs besides hops and bytes while its sender is free."""
 
     upto_bytes: float
     entry_s: float
     byte_s: float
     hop_s: float
     latency_s: float = 0.0
+    upto_hops: float = np.inf
 
     def time_s(self, size_bytes: float, hops: float) -> float:
         """Time of one message that meets no other."""
@@ -53,11 +57,39 @@ class Wires(Struct, frozen=True, kw_only=True):
     port_s: float = 0.0
 
 
+class Ports(Struct, frozen=True, kw_only=True, eq=False):
+    """What the first link of each route adds to the wires, where near and far messages have laws of their own: (R,)."""
+
+    latency_s: NDArray[np.float64]
+    byte_s: NDArray[np.float64]
+
+
 def wires_of(law: Sequence[PlatformRange], main: PlatformRange | None = None) -> Wires:
     """Links in the figures of one range, the first if none is named; factors give those of the others."""
-    main = main or law[0]
-    hop_s = max(each.hop_s for each in law)
+    near = nearest(law)
+    main = main or near[0]
+    hop_s = max(each.hop_s for each in near)
+    if len(near) < len(law):  # the ports of routes have all latencies
+        return Wires(byte_s=near[0].byte_s or _NO_TIME, link_s=0.0)
     return Wires(byte_s=law[0].byte_s or _NO_TIME, link_s=main.hop_s or hop_s, port_s=main.latency_s)
+
+
+def nearest(law: Sequence[PlatformRange]) -> Sequence[PlatformRange]:
+    """The ranges of the nearest messages, by size."""
+    return [each for each in law if each.upto_hops == law[0].upto_hops]
+
+
+def ports_of(law: Sequence[PlatformRange], hops: Ints) -> Ports | None:
+    """The ports of routes over so many links (R,); None where distance does not decide the law."""
+    near = nearest(law)
+    if len(near) == len(law):
+        return None
+    first = [next(each for each in law if far <= each.upto_hops) for far in hops.tolist()]
+    entries = [each.entry_s - near[0].entry_s + each.latency_s for each in first]
+    return Ports(
+        latency_s=np.maximum(entries + np.array([each.hop_s for each in first]) * hops, 0.0),
+        byte_s=np.maximum([each.byte_s for each in first], _NO_TIME),
+    )
 
 
 # --- the platform file ------------------------------------------------------------------------------------------
@@ -79,7 +111,15 @@ def hypercube_xml(dimension: int, wires: Wires, sharing: str) -> str:
 
 
 def routed_xml(
-    topology: Topology, size: int, source: Ints, target: Ints, wires: Wires, *, half: bool, sharing: str
+    topology: Topology,
+    size: int,
+    source: Ints,
+    target: Ints,
+    wires: Wires,
+    *,
+    half: bool,
+    sharing: str,
+    ports: Ports | None = None,
 ) -> str:
     """Any topology: the nodes n0, n1, ..., and the route of each pair source[i] -> target[i] link by link."""
     links = topology.routes(source, target, size)
@@ -91,11 +131,17 @@ def routed_xml(
     rate = f'bandwidth="{1 / wires.byte_s!r}Bps"'
     lines += [f'  <link id="l{link}" {rate} latency="{wires.link_s!r}s" sharing_policy="{sharing}"/>' for link in used]
     routes = []
-    for row, start, end in zip(links.tolist(), source.tolist(), target.tolist(), strict=True):
+    if ports is None:
+        ports = Ports(latency_s=np.full(source.size, wires.port_s), byte_s=np.full(source.size, wires.byte_s))
+    for row, start, end, latency, byte in zip(
+        *(each.tolist() for each in (links, source, target, ports.latency_s, ports.byte_s)), strict=True
+    ):
         way = [f"l{link}" for link in row if link >= 0]
-        if wires.port_s:  # one for each pair: also a fat pipe takes one message at a time where circuits are switched
+        # One for each pair: also a fat pipe takes one message at a time where circuits are switched.
+        if latency or byte != wires.byte_s:
             way = [port := f"p{start}-{end}", *way]
-            lines.append(f'  <link id="{port}" {rate} latency="{wires.port_s!r}s" sharing_policy="FATPIPE"/>')
+            own = f'bandwidth="{1 / byte!r}Bps" latency="{latency!r}s"'
+            lines.append(f'  <link id="{port}" {own} sharing_policy="FATPIPE"/>')
         told = "".join(f'<link_ctn id="{link}"/>' for link in way)
         routes.append(f'  <route src="n{start}" dst="n{end}" symmetrical="NO">{told}</route>')
     return document([*lines, *routes, "</zone>"])
@@ -131,7 +177,7 @@ def options(
         circuit: messages hold their routes.
         wires: as in the platform file; by default `wires_of` the law.
     """
-    wires = wires or wires_of(law)
+    wires, law = wires or wires_of(law), nearest(law)
     settings = {
         "network/model": "SMPI",
         "network/crosstraffic": "no",
@@ -159,18 +205,25 @@ def law_error(
 ) -> float:
     """Largest relative difference between the law and what `options` make of it, over sizes and distances."""
     worst = 0.0
-    for size in sizes:
-        each = range_of(law, size)
-        for far in distances:
-            got = _latency(each, hops, wires) * (wires.port_s + wires.link_s * far)
-            apart, whole = abs(got - each.latency_s - each.hop_s * far), each.time_s(size, far)
+    near, lengths = nearest(law), list(sizes)
+    for far in distances:
+        ports = ports_of(law, np.array([far]))
+        for size in lengths:
+            each, here = range_of(law, size, far), range_of(near, size)
+            if ports is None:
+                got = each.entry_s + _latency(each, hops, wires) * (wires.port_s + wires.link_s * far)
+                got += each.byte_s * size
+            else:
+                byte = max(float(ports.byte_s[0]), wires.byte_s) * max(here.byte_s, _NO_TIME) / wires.byte_s
+                got = here.entry_s + float(ports.latency_s[0]) + byte * size
+            apart, whole = abs(got - each.time_s(size, far)), each.time_s(size, far)
             worst = max(worst, apart / whole if whole else float(apart > 0))
     return worst
 
 
-def range_of(law: Sequence[PlatformRange], size_bytes: float) -> PlatformRange:
-    """The range that a size belongs to."""
-    return next(each for each in law if size_bytes <= each.upto_bytes)
+def range_of(law: Sequence[PlatformRange], size_bytes: float, hops: float = 0.0) -> PlatformRange:
+    """The range that a size and a distance belong to."""
+    return next(each for each in law if size_bytes <= each.upto_bytes and hops <= each.upto_hops)
 
 
 def _known(law: Sequence[PlatformRange], sizes: Iterable[int], hops: float, wires: Wires) -> Mapping[str, str]:
@@ -209,6 +262,8 @@ def _shortened(law: Sequence[PlatformRange], hops: float, wires: Wires) -> Mappi
 
 def _latency(each: PlatformRange, hops: float, wires: Wires) -> float:
     """The factor of latencies."""
+    if each.upto_hops < np.inf:  # all of it is in the ports
+        return 1.0
     base = wires.port_s + wires.link_s * hops
     return (each.latency_s + each.hop_s * hops) / base if base else 1.0
 

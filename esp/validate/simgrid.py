@@ -29,7 +29,7 @@ from esp.validate.retimed import retimed
 from esp.validate.serial import Serial
 from esp.validate.tracing import keep
 from interpreter.result import Result
-from sag.machine import Machine, NetworkCosts
+from sag.machine import Machine, MessageRange, NetworkCosts
 from sag.scenario import export
 from sag.unit import System
 
@@ -59,6 +59,8 @@ class Interconnect(Struct, frozen=True, kw_only=True):
     law: tuple[platform.PlatformRange, ...]
     law_error: float
     """Largest relative error of the law over the messages of the program."""
+    ranges: Ints
+    """(E,) the number of the range of each message."""
 
 
 class Simulated(Struct, frozen=True, kw_only=True, eq=False):
@@ -157,7 +159,7 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
         Raises:
             PredictionError: the program does not run.
         """
-        after = after_s(self.machine, self.blocks, self.wires.law)
+        after = after_s(self.machine, self.blocks, self.wires)
         return simulate(self.folder / self.emission.name, self.blocks, self.wires, after, limit_s, given, seed)
 
     def outcome(
@@ -241,11 +243,20 @@ def network_of(machine: Machine) -> NetworkCosts:
 
 
 def law_of(network: NetworkCosts) -> tuple[platform.PlatformRange, ...]:
-    """The point-to-point law. Where sends keep their caller only for the call overhead, the start-up is a latency."""
+    """The point-to-point law. Where sends keep their caller only for the call overhead, the start-up is a latency.
+
+    Raises:
+        PredictionError: near and far messages have different ranges of sizes.
+    """
+    splits = {tuple(each.upto_bytes for each in level) for level in levels_of(network)}
+    if len(splits) > 1:
+        hint = "Validate on a machine whose ranges end at the same sizes; messages can be counted with --against mpi."
+        raise PredictionError("SimGrid has no equivalent of ranges whose sizes depend on the distance.", hint=hint)
     keeps = network.send_model == "blocking" and network.exchange == "sequential"
     return tuple(
         platform.PlatformRange(
             upto_bytes=each.upto_bytes,
+            upto_hops=each.upto_hops,
             entry_s=float(each.call_overhead_s[0]) + keeps * float(each.startup_s[0]),
             latency_s=(not keeps) * float(each.startup_s[0]),
             byte_s=float(each.per_byte_s[0]),
@@ -255,14 +266,26 @@ def law_of(network: NetworkCosts) -> tuple[platform.PlatformRange, ...]:
     )
 
 
-def after_s(machine: Machine, blocks: Blocks, law: Sequence[platform.PlatformRange]) -> Floats:
+def levels_of(network: NetworkCosts) -> list[list[MessageRange]]:
+    """The ranges of each distance, the nearest first."""
+    levels: dict[float, list[MessageRange]] = {}
+    for each in network.ranges:
+        levels.setdefault(each.upto_hops, []).append(each)
+    return list(levels.values())
+
+
+def entries_of(network: NetworkCosts) -> list[float]:
+    """How long SMPI keeps the sender of a message of each range by itself: as that of a near one."""
+    law, levels = law_of(network), levels_of(network)
+    return [each.entry_s for each in law[: len(levels[0])]] * len(levels)
+
+
+def after_s(machine: Machine, blocks: Blocks, wires: Interconnect) -> Floats:
     """How long each message keeps its caller beyond what SimGrid does by itself: a blocking send until the bytes have
     left, a receive for its overhead."""
     network = network_of(machine)
-    bounds = np.array([each.upto_bytes for each in law[:-1]])
-    which = np.searchsorted(bounds, blocks.size_bytes, side="left")
-    entry = np.array([each.entry_s for each in law])[which]
-    receive = np.array([float(each.receive_overhead_s[0]) for each in network.ranges])[which]
+    entry = np.array(entries_of(network))[wires.ranges]
+    receive = np.array([float(each.receive_overhead_s[0]) for each in network.ranges])[wires.ranges]
     return np.where(blocks.sends, np.maximum(blocks.busy_s - entry, 0.0), receive)
 
 
@@ -281,21 +304,30 @@ def interconnect(machine: Machine, stages: api.Stages, blocks: Blocks) -> Interc
     """
     network = network_of(machine)
     law = law_of(network)
-    bounds = np.array([each.upto_bytes for each in law[:-1]])
-    often = np.bincount(np.searchsorted(bounds, blocks.size_bytes, side="left"), minlength=len(law))
-    wires = platform.wires_of(law, law[int(often.argmax())])  # exact for the range that most messages belong to
     node, size = place_of(network, stages)
+    hops_of = network.topology.hops
+    ranges = network.range_of(blocks.size_bytes, hops_of(node[blocks.rank], node[blocks.partner], size))
+    often = np.bincount(ranges, minlength=len(law))
+    wires = platform.wires_of(law, law[int(often.argmax())])  # exact for the range that most messages belong to
     pairs = blocks.pairs()
     source, target = node[pairs[0]], node[pairs[1]]
     circuit, half = network.switching == "circuit", network.duplex == "half"
-    distances = network.topology.hops(node[blocks.rank[blocks.sends]], node[blocks.partner[blocks.sends]], size)
+    distances = hops_of(node[blocks.rank[blocks.sends]], node[blocks.partner[blocks.sends]], size)
     common = Counter(distances.tolist()).most_common(1)
     hops = float(common[0][0]) if common else 1.0
-    if network.topology.kind == "hypercube" and circuit and not wires.port_s:
+    ports = platform.ports_of(law, hops_of(source, target, size))
+    if network.topology.kind == "hypercube" and circuit and not wires.port_s and ports is None:
         text = platform.hypercube_xml((size - 1).bit_length(), wires, "SHARED" if half else "SPLITDUPLEX")
     else:
         text = platform.routed_xml(
-            network.topology, size, source, target, wires, half=half, sharing="SHARED" if circuit else "FATPIPE"
+            network.topology,
+            size,
+            source,
+            target,
+            wires,
+            half=half,
+            sharing="SHARED" if circuit else "FATPIPE",
+            ports=ports,
         )
     sizes = blocks.sizes().tolist()
     return Interconnect(
@@ -304,6 +336,7 @@ def interconnect(machine: Machine, stages: api.Stages, blocks: Blocks) -> Interc
         options=platform.options(law, sizes=sizes, hops=hops, circuit=circuit, wires=wires),
         law=law,
         law_error=platform.law_error(law, sizes, sorted(set(distances.tolist())), hops, wires),
+        ranges=ranges,
     )
 
 
@@ -320,8 +353,7 @@ def contended(prediction: Result, blocks: Blocks, machine: Machine, stages: api.
     links = network.topology.routes(source, target, size)
     if network.duplex == "half":
         links = network.topology.undirected(links, size)
-    bounds = np.array([each.upto_bytes for each in network.ranges[:-1]])
-    which = np.searchsorted(bounds, blocks.size_bytes[sends], side="left")
+    which = network.range_of(blocks.size_bytes[sends], network.topology.hops(source, target, size))
     entry, byte, hop = (
         np.array([float(getattr(each, name)[0]) for each in network.ranges])[which]
         for name in ("startup_s", "per_byte_s", "per_hop_s")

@@ -57,6 +57,7 @@ class Wire(Struct, frozen=True, kw_only=True, eq=False):
     """Of each range, for a message that goes one way and for one of an exchange."""
     bounds: tuple[float, ...]
     """Largest size of each range but the last."""
+    network: NetworkCosts
     rates: tuple[Rates, ...]
     mutual: Array | None
     """(S or 1, 1) by which two-way exchanges take longer; None: they do not."""
@@ -126,6 +127,7 @@ def wire_of(_: Run, network: NetworkCosts) -> Wire:
     return Wire(
         courses=tuple((_course(*each, ""), _course(*each, EXCHANGED)) for each in enumerate(network.ranges)),
         bounds=tuple(each.upto_bytes for each in network.ranges[:-1]),
+        network=network,
         rates=tuple(map(_rates, network.ranges)),
         mutual=network.exchange_factor[:, None] if slower.any() else None,
         queue=(network.load / (2.0 * (1.0 - network.load)))[:, None] if busy.any() else None,
@@ -146,9 +148,9 @@ def courses_of(wire: Wire, kinds: Kinds, mutual: NDArray[np.bool_] | None) -> tu
     """What kinds of messages pay, those that are `mutual` as exchanges (U or 1): the courses that they take, and
     (3 C, U or 1) start-ups, bytes and hops of each, one course below the other."""
     sizes, hops = kinds.sizes, kinds.hops
-    number = np.searchsorted(np.array(wire.bounds), sizes, side="left")
+    number = np.atleast_1d(np.asarray(_ranges_of(wire, kinds), np.int64))
     which_of = 2 * number + (0 if mutual is None else mutual)
-    found = distinct(np.atleast_1d(which_of)).tolist()
+    found = distinct(which_of).tolist()
     shape = np.broadcast_shapes(sizes.shape, hops.shape, which_of.shape)
     often = np.empty((3, *shape))
     often[0], often[1], often[2] = 1.0, sizes, hops
@@ -218,13 +220,18 @@ def _column(values: Ints | int) -> Ints:
     return np.array([values[0] if values.size else 0]) if constant(values) else values
 
 
+def _ranges_of(wire: Wire, kinds: Kinds) -> Ints | int:
+    """The number of the range of each kind; one number where it is the same of all."""
+    if wire.network.by_distance:
+        return wire.network.range_of(kinds.sizes, kinds.hops)
+    if kinds.size is not None:
+        return bisect_left(wire.bounds, kinds.size)
+    return np.searchsorted(np.array(wire.bounds), kinds.sizes, side="left")
+
+
 def law(wire: Wire, kinds: Kinds) -> Law:
     """The times of each kind of message, and the estimated share over all messages."""
-    where = (
-        bisect_left(wire.bounds, kinds.size)
-        if kinds.size is not None
-        else np.searchsorted(np.array(wire.bounds), kinds.sizes, side="left")
-    )
+    where = _ranges_of(wire, kinds)
     if not isinstance(where, int):
         used = distinct(where).tolist()
         if len(used) > 1:
@@ -249,6 +256,7 @@ def law(wire: Wire, kinds: Kinds) -> Law:
 
 def _mixed(wire: Wire, kinds: Kinds, where: Ints, used: list[int]) -> Law:
     """The same for messages of several ranges."""
+    sizes, hops = np.broadcast_to(kinds.sizes, where.shape), np.broadcast_to(kinds.hops, where.shape)
     scenarios = max(
         len(figure) for each in wire.rates for figure in (each.per_byte, each.entry, each.per_hop, each.receive)
     )
@@ -256,11 +264,11 @@ def _mixed(wire: Wire, kinds: Kinds, where: Ints, used: list[int]) -> Law:
     guessed = 0.0
     for number in used:
         rates, chosen = wire.rates[number], np.flatnonzero(where == number)
-        own = rates.per_byte * kinds.sizes[chosen]
-        whole = rates.entry + own + rates.per_hop * kinds.hops[chosen]
+        own = rates.per_byte * sizes[chosen]
+        whole = rates.entry + own + rates.per_hop * hops[chosen]
         for column, value in zip(columns, (whole, rates.call, rates.entry, own, rates.receive), strict=True):
             column[:, chosen] = value
-        guessed += _share(rates, kinds.sizes[chosen], kinds.hops[chosen], kinds.counts[chosen])
+        guessed += _share(rates, sizes[chosen], hops[chosen], kinds.counts[chosen])
     total = float((time[0] * kinds.counts).sum())
     return Law(
         time=time,

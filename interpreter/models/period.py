@@ -28,6 +28,7 @@ from interpreter.models.snapshot import (
     links_steady,
     links_used,
     noise_of,
+    nothing_sent,
     nothing_under_way,
     same_inside,
     same_under_way,
@@ -304,7 +305,8 @@ class _Walk:
             return none
         now, then, before = (self.history[-1 - each * period] for each in range(3))
         same = every(np.abs(moved - (then.clock - before.clock)) <= noise[:, None]) & drifting
-        same &= (self.since >= 2 * period) & nothing_under_way((now, then, before))
+        moments = (now, then, before)
+        same &= (self.since >= 2 * period) & (nothing_sent(moments) or nothing_under_way(moments))
         if any_of(same):
             same &= links_steady(now.links, then.links, before.links, noise)
         if not any_of(same):
@@ -335,7 +337,8 @@ class _Walk:
         if links is not None and then.links is not None and now.links is not None:
             moved = shift[:, :, None] * links_moved(now.links, then.links, now.clock - then.clock, drifting)
             links += np.where(links_used(now.links, then.links), moved, 0.0).reshape(links.shape)
-        if run.network.window is not None:  # clocks move by the same where something is under way
+        if run.network.window is not None and not nothing_sent((now, then)):
+            # Clocks move by the same where something is under way.
             run.network.window = run.network.window.moved(shift * (now.clock - then.clock)[:, :1])
         self._tell_outer(period, times)
         self.left -= periods * period

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from interpreter.events import Window
 from interpreter.metrics import Ledger
 from interpreter.reduce import all_of, every, largest, least
 from interpreter.state import Equatable, Recorder, Run
@@ -27,6 +28,8 @@ class Snapshot(Struct, eq=False):
     """(S, 2, 2 (L + 1)) when they are free, and when they were taken (`Network.times`)."""
     under_way: tuple[Array, ...]
     """Of each scenario, the messages under way, from its earliest clock (`Window.under_way`). Empty: no window."""
+    window: tuple[Window | None, int]
+    """The latest operations, and how many messages they have."""
     cache: Equatable | None
     values: tuple[object, ...]
     ledger: Ledger | None
@@ -48,7 +51,8 @@ def take(
     """The state now, with times from an origin (S, 1)."""
     window = run.network.window
     under_way = () if window is None else window.under_way(least(run.clock) + run.origin[:, 0])
-    return Snapshot(*times_of(run, base), under_way, run.cache, values, ledger, decisions)
+    sent = (window, 0 if window is None else len(window.aaus))
+    return Snapshot(*times_of(run, base), under_way, sent, run.cache, values, ledger, decisions)
 
 
 def times_of(run: Run, base: Array) -> tuple[Array, Array | None]:
@@ -109,6 +113,13 @@ def same_under_way(now: Snapshot, then: Snapshot, noise: Array) -> Bools:
     none = (np.empty((0, 4)),) * noise.size
     pairs = zip(now.under_way or none, then.under_way or none, noise.tolist(), strict=True)
     return np.array([one.shape == other.shape and all_of(np.abs(one - other) <= eps) for one, other, eps in pairs])
+
+
+def nothing_sent(snapshots: Iterable[Snapshot]) -> bool:
+    """Whether no message is sent between these moments. Those that are under way then arrive when they do, wherever
+    clocks are."""
+    (window, messages), *others = (each.window for each in snapshots)
+    return all(other is window and number == messages for other, number in others)
 
 
 def nothing_under_way(snapshots: Iterable[Snapshot]) -> Bools | bool:

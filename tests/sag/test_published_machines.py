@@ -188,3 +188,21 @@ def test_machines_without_a_cache_pay_for_loads_alone(name):
     assert (memory.write_miss_s[0], memory.writeback_s[0]) == (0.0, 0.0)
     found = predict("laplace_bx", system=name, procs=4, set={"n": 64}, io=False)
     assert sum(each.misses for each in found.aaus) * memory.read_miss_s[0] < 0.01 * 4 * found.time_s
+
+
+def test_access_times_of_the_ksr1():
+    """Sun and Zhu: a subpage of 128 B comes in 7.5 us within a ring and in 28.5 us from another one."""
+    network = export(load_machine("ksr1")).network
+    node = network.topology.place((64,))
+    for other, access_s in ((1, 7.5e-6), (31, 7.5e-6), (32, 28.5e-6), (63, 28.5e-6)):
+        hops = network.topology.hops(node[0], node[other])
+        law = network.ranges[int(network.range_of(8, hops))]
+        assert float((law.startup_s + 8 * law.per_byte_s)[0]) == pytest.approx(access_s, rel=0.01)
+        assert float(128 * law.per_byte_s[0]) == pytest.approx(access_s, rel=0.001)
+
+
+def test_a_flop_of_the_ksr1_takes_what_sun_and_zhu_measured():
+    """0.18 us for each flop of Householder transformations, with all loads, loops and misses, on 2 processors."""
+    found = predict("householder", system="ksr1", procs=2, set={"n": 128}, io=False)
+    flops = sum(found.counts.flops().values())
+    assert found.timed_s * 2 / flops == pytest.approx(0.18e-6, rel=0.15)

@@ -23,7 +23,7 @@ class MachineCosts(Struct, frozen=True, kw_only=True):
 
     @property
     def startup(self) -> float | None:
-        """Of the longest messages."""
+        """Of the longest messages, the farthest ones where distance matters."""
         return self.ranges[-1].cost if self.ranges else None
 
 
@@ -52,6 +52,7 @@ def costs_of(system: System, machine: Machine, t_phi_s: float | None) -> Machine
         ranges=tuple(
             StartupCost(
                 upto_bytes=each.upto_bytes if isfinite(each.upto_bytes) else None,
+                upto_hops=each.upto_hops if isfinite(each.upto_hops) else None,
                 cost=(_first(each.call_overhead_s) + _first(each.startup_s)) / unit_s,
             )
             for each in ranges

@@ -67,9 +67,11 @@ class SweepPoint(Struct, frozen=True, kw_only=True):
 
 
 class StartupCost(Struct, frozen=True, kw_only=True):
-    """A start-up of the machine: for messages of at most `upto_bytes` bytes (None: any), in units of T_phi."""
+    """A start-up of the machine: for messages of at most `upto_bytes` bytes over at most `upto_hops` links (None: any),
+    in units of T_phi."""
 
     upto_bytes: float | None
+    upto_hops: float | None
     cost: float
 
 

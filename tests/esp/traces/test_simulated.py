@@ -64,7 +64,7 @@ def test_every_message_is_sent_and_received_when_that_is_predicted(folder, monke
     write(emission, folder)
     build(folder, simgrid.FLAGS, compiler="smpif90")
     monkeypatch.setenv("ESP_TRACE", str(folder / "x.trace"))
-    after = simgrid.after_s(machine, blocks, wires.law)
+    after = simgrid.after_s(machine, blocks, wires)
     simgrid.simulate(folder / emission.name, blocks, replace(wires, options=options), after)
     executed = read_trace(folder / "x.trace")
     predicted, _ = predicted_trace(stages, system, request)

@@ -133,6 +133,13 @@ def test_every_reading_of_the_machine(change, contended, place, tmp_path):
     assert abs(found.error) <= (0.08 if contended else 1e-6)
 
 
+def test_near_and_far_messages(place):
+    """Two rings: messages to the other one have another start-up and take longer for a byte."""
+    found = place.outcome(MIXED, api.load_machine("ksr1"), 40)
+    assert found.law_error < 1e-9
+    assert abs(found.error) <= 0.001
+
+
 def test_short_messages_that_take_no_time(place, tmp_path):
     free = (
         ("startup: {value: 65.0 us", "startup: {value: 0 us"),
@@ -166,7 +173,7 @@ def test_wrong_figures_are_seen(place):
     exact = place.outcome(MIXED, system, 4)
     _, blocks = simgrid.predicted_blocks(stages, machine, request)
     wires = simgrid.interconnect(machine, stages, blocks)
-    after = simgrid.after_s(machine, blocks, wires.law)
+    after = simgrid.after_s(machine, blocks, wires)
     executable = place.before / "mixed"
     slow = tuple(replace(each, byte_s=2 * each.byte_s) for each in wires.law)
     options = platform.options(slow, sizes=blocks.sizes().tolist(), wires=platform.wires_of(wires.law))
