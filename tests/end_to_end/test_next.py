@@ -138,6 +138,7 @@ def test_a_grid_that_is_not_used_is_not_assumed(esp):
     assert "using grid 1x1, 2x1 or 4x2 instead of PRC(2,2)" in esp(*("run", "laplace.hpf", "--procs", "1,2,8")).stdout
 
 
+@pytest.mark.truth
 def test_all_views_of_a_result_say_what_it_rests_on(esp):
     small = ("laplace.hpf", "--procs", "8", "--set", "n=16", "--set", "k=2")
     for command in ("run", "query", "compare", "advise", "whatif", "tui"):

@@ -88,6 +88,7 @@ def assert_same(seeds, n):
     return saved
 
 
+@pytest.mark.truth
 def test_planes_are_alike():
     assert assert_same((0, 13), 150) == 2
 

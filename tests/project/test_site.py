@@ -33,7 +33,7 @@ def _run(command, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [pytest.param(each, marks=pytest.mark.truth) if each == "choose" else each for each in HOWTO]
+    "page", [pytest.param(each, marks=pytest.mark.truth) if each in ("choose", "slow") else each for each in HOWTO]
 )
 def test_commands_of_how_to_pages_run(page, root, tmp_path):
     """In their order, with the files that the page shows."""

@@ -76,6 +76,7 @@ def test_imbalance_is_told_where_it_differs():
     assert "the busiest processor computes" in " ".join(str(found).split())
 
 
+@pytest.mark.truth
 def test_the_next_command_gives_the_time(capsys):
     assert main(shlex.split("advise redblack --procs 8 --set n=64 --set k=4")) == 0
     text = capsys.readouterr().out

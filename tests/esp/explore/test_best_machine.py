@@ -23,6 +23,7 @@ def _time(found, source, procs, factors, **options):
     return api.predict(source, procs=procs, system_set=sets, **options).time_s
 
 
+@pytest.mark.truth
 @pytest.mark.parametrize(("source", "procs"), [("laplace", 4), ("gauss", 4)])
 def test_no_machine_around_is_better(source, procs):
     options = {"n": 32}

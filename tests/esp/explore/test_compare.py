@@ -60,6 +60,7 @@ def test_what_is_to_be_pasted_gives_the_predicted_time(program, n, root):
     assert esp.predict(pasted, procs=None, n=n).time_s == best.time_s
 
 
+@pytest.mark.truth
 def test_a_mapping_of_the_source_that_is_no_sensible_one_is_there_all_the_same(root):
     text = (root / "benchmarks_hpf" / "gauss.hpf").read_text(encoding="utf-8")
     found = esp.compare(text.replace("A(*,CYCLIC)", "A(*,CYCLIC(3))"), procs=4, n=12)

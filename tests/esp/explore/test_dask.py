@@ -85,6 +85,7 @@ def cluster(root, tmp_path):
     process.communicate()
 
 
+@pytest.mark.truth
 @pytest.mark.slow
 def test_workers_of_dask_change_neither_results_nor_order(cluster, root):
     address = cluster.stdout.readline().strip()

@@ -95,12 +95,14 @@ def test_a_report_says_which_numbers_of_processors_it_tried_and_why(words, told,
     assert scaled(page) == [str(number) for number in numbers]
 
 
+@pytest.mark.truth
 def test_a_report_on_256_processors_shows_the_eight_largest(esp):
     _, page, _ = esp("report", *SMALL, "--procs", "256", "--size", "none", "--distribute", "temp=(block,*)")
     assert "powers of two up to 256; of these the 8 largest, which is as many as a page shows. Speed-up" in said(page)
     assert scaled(page) == ["1", *(str(2**power) for power in range(1, 9))]
 
 
+@pytest.mark.truth
 def test_a_report_on_few_processors_leaves_nothing_out(esp):
     code, page, err = esp("report", *SMALL, "--procs", "32")
     assert (code, "left out" in err) == (0, False)

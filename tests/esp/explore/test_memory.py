@@ -43,6 +43,7 @@ def test_where_nothing_fits_nothing_is_best():
     assert f"nothing fits: {held}" in " ".join(text.split())
 
 
+@pytest.mark.truth
 def test_what_does_not_fit_comes_after_what_fits(monkeypatch):
     """(BLOCK,*) is the fastest; were its data too large, the next one would be the best."""
     room = usable(0.85)
@@ -62,6 +63,7 @@ def test_what_does_not_fit_comes_after_what_fits(monkeypatch):
     assert advice.best.time_s == found.best.time_s
 
 
+@pytest.mark.truth
 def test_advice_takes_a_number_of_processors_that_fits():
     found = advise(PROGRAM, procs=[2, 8], system_set=usable(0.2), align=False)
     assert (found.best.candidate.procs, found.best.prediction.fits) == (8, True)

@@ -41,6 +41,7 @@ def test_rows_are_predictions_and_a_crossing_is_where_their_order_changes():
         assert each.second == order[procs.index(each.first)]
 
 
+@pytest.mark.truth
 def test_the_other_way_round_it_is_the_same_crossing():
     one, other = _one("a", **FIRST), _one("b", **SECOND)
     there, back = (overtaking(first, second, [4, 8, 16, 32]) for first, second in ((one, other), (other, one)))
@@ -59,6 +60,7 @@ def test_nobody_overtakes_who_is_always_ahead():
     assert (found.inside, found.before) == (0.0, 0.0), "the slow one never overtakes"
 
 
+@pytest.mark.truth
 def test_work_grows_with_the_processors():
     found = overtaking(_one("a", **FIRST), _one("b", **SECOND), [1, 2, 4, 8], growth="work")
     works = [
@@ -73,6 +75,7 @@ def test_work_grows_with_the_processors():
         assert less < works[0] * row.processors <= work
 
 
+@pytest.mark.truth
 def test_the_size_that_keeps_the_speed_is_that_of_esp_scalability():
     found = overtaking(_one("a", **FIRST), _one("b", **SECOND), [2, 4], growth="speed")
     scaled = api.scalability("laplace.hpf", procs=[2, 4], **FIRST)

@@ -67,6 +67,7 @@ def _run(line, capsys):
     assert not [each for each in told if not each.endswith(" bytes written")]
 
 
+@pytest.mark.truth
 def test_every_short_command_runs_as_it_stands(root, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = re.findall(r"^    (esp .+)$", _page(root), re.MULTILINE)

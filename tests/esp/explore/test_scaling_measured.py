@@ -64,6 +64,7 @@ def test_the_next_size_is_never_one_that_is_far_away():
         assert 1 <= size <= 2 * max(speeds)
 
 
+@pytest.mark.truth
 @pytest.mark.slow
 @pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="needs SimGrid and gfortran")
 def test_runs_on_another_machine(tmp_path, capsys):

@@ -30,6 +30,7 @@ def _assert_whole(run):
     assert all(each.elasticity >= -KINK for each in run.parameters if not each.is_kink)
 
 
+@pytest.mark.truth
 @pytest.mark.parametrize("system", system_names())
 def test_all_parameters_together_decide_the_whole_time(system):
     """Euler's theorem: a time is homogeneous in all times of the machine."""

@@ -94,6 +94,7 @@ def test_options_that_are_refused(esp, words, text):
     assert text in " ".join(err.split())
 
 
+@pytest.mark.truth
 def test_the_script_makes_the_runs(tmp_path, capsys):
     """What it writes is a table for `esp fit`, with the times of programs that ran."""
     (tmp_path / "my laplace.hpf").write_bytes((benchmarks_dir() / "laplace.hpf").read_bytes())

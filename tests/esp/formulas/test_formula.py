@@ -93,6 +93,7 @@ def test_what_is_outside_completes_the_prediction(program, procs):
     assert whole == pytest.approx(formula.prediction.time_s, rel=1e-9)
 
 
+@pytest.mark.truth
 def test_the_shares_of_conditions_are_those_of_the_given_size():
     """At another size they are the same, and a prediction there that takes these has the same counts."""
     formula = esp.formula("gausspivot_do.hpf", procs=2, set={"n": 40})

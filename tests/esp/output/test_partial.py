@@ -257,6 +257,7 @@ def test_a_long_walk_ends_once_its_result_will_be_refused(text, monkeypatch):
     assert 0 < walked < 5000
 
 
+@pytest.mark.truth
 def test_a_partial_prediction_walks_all(monkeypatch):
     text = LONG.replace("n = 400", "n = 30")
     refused, few = interpreted(text, monkeypatch)

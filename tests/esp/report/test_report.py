@@ -100,6 +100,7 @@ def test_the_figures_that_decide_the_time_are_those_of_esp_sensitivity(page, esp
     assert [row[2] for row in found[:3]] == [f"{each['elasticity']:.0%}" for each in told["parameters"][:3]]
 
 
+@pytest.mark.truth
 def test_formula_and_scalability_are_those_of_their_commands(esp, tmp_path):
     path, sizes = tmp_path / "page.html", ("--set", "n=64")
     asked = ("--procs", "4", *sizes, "--formula", "--scalability", "2,4", "-q", "-o", str(path))

@@ -358,6 +358,7 @@ def test_what_matters_is_what_separate_predictions_say(opened, given):
     assert reach == sorted(reach, reverse=True)
 
 
+@pytest.mark.truth
 def test_scaling_is_what_esp_scalability_finds(opened):
     """In the end; before, the same size on more and more processors."""
     answers = _answers(opened, settings=Settings(procs=2), scaling=True)
