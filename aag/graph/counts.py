@@ -131,6 +131,8 @@ class OperationCounter:
                 self.expression(left, used, pure=pure)
                 self.expression(right, used, pure=pure)
                 return
+            case Unary(op="-", operand=Call(name="infinity$")):  # a constant of the node program
+                return
             case Unary(op=".not."):
                 count["logical"] += 1
             case Unary(op="-"):

@@ -15,9 +15,9 @@ them for the sake of the reduction, that would cost a message or more in each it
 from collections.abc import Callable, Iterator, Sequence
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Var
+from aag.ir.expressions import Element, Var
 from aag.ir.visitors import names_in
-from aag.spmd.leaves import leaves_of, reduced_names, reduction
+from aag.spmd.leaves import Leaf, leaves_of, reduced_names, reduction
 from aag.spmd.lowering import Lowering
 from aag.spmd.nodes import DoNode, IfNode, Nest, Node, OwnedLoop, Reference, assigns_of, walk
 from aag.spmd.partials import Partial
@@ -59,13 +59,28 @@ def _partials(lowering: Lowering, statement: ir.Do) -> Iterator[Partial]:
         for leaf in leaves
         if leaf.loops == (statement,) and isinstance(leaf.assign.target, Var) and loops.count((statement,)) < len(loops)
     }
-    wanted = (names & of_data(lowering, leaves)) - outside  # others every processor can compute by itself
+    wanted = (names & (of_data(lowering, leaves) | _counted(lowering, leaves))) - outside
     found: set[str] = set()
     for leaf in leaves:
         target, update = leaf.assign.target, reduction(leaf, names)
         if update is not None and isinstance(target, Var) and target.name in wanted - found:
             found.add(target.name)
             yield Partial.of(lowering, target, update[0])
+
+
+def _counted(lowering: Lowering, leaves: Sequence[Leaf]) -> frozenset[str]:
+    """Scalars that are assigned under a condition beside elements of distributed arrays. All others that do not depend
+    on distributed data every processor can compute by itself, in loops without such elements."""
+    beside = {
+        leaf.loops
+        for leaf in leaves
+        if isinstance(leaf.assign.target, Element) and lowering.is_distributed(leaf.assign.target.name)
+    }
+    return frozenset(
+        leaf.assign.target.name
+        for leaf in leaves
+        if leaf.mask is not None and leaf.loops in beside and isinstance(leaf.assign.target, Var)
+    )
 
 
 def _home(lowering: Lowering, nodes: Sequence[Node], parts: Sequence[Partial]) -> Reference:

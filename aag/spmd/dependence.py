@@ -36,18 +36,37 @@ class Access(Struct, frozen=True):
     masks: tuple[Expr, ...] = ()
 
 
-def may_leave(access: Access, bounds: Sequence[tuple[int, int]], env: Environment, around: Sequence[Index]) -> bool:
-    """Whether an access may be outside an array with these bounds in some iteration, its conditions apart."""
+Bounds = Sequence[tuple[int, int]]
+"""Lower and upper bound of each dimension of an array."""
+
+
+def may_leave(
+    access: Access,
+    bounds: Bounds,
+    env: Environment,
+    around: Sequence[Index],
+    certain: Sequence[tuple[Access, Bounds]] = (),
+) -> bool:
+    """Whether an access may be outside an array with these bounds in some iteration, its conditions apart. `certain`:
+    accesses that the program makes in all iterations of the same loops, so that they are inside."""
     if access.subscripts is None:
         return True
     space = Space(env, frozenset())
     places = space.indices(access.indices, space.indices(around, {}))
+    inside: list[dict[str, int]] = []
+    for sure, limits in certain:
+        for subscript, (lower, upper) in zip(sure.subscripts or (), limits, strict=False):
+            row = space.row(subscript, places)
+            if row is not None:
+                inside += [combined(row, 1, {ONE: lower}, -1), combined({ONE: upper}, 1, row, -1)]
     for subscript, (lower, upper) in zip(access.subscripts, bounds, strict=True):
         row = space.row(subscript, places)
         if row is None:
             return True
         low, high = combined({ONE: lower - 1}, 1, row, -1), combined(row, 1, {ONE: upper + 1}, -1)
-        if any(case.with_(inequalities=[beyond]).is_possible() for case in space.cases for beyond in (low, high)):
+        if any(
+            case.with_(inequalities=[beyond, *inside]).is_possible() for case in space.cases for beyond in (low, high)
+        ):
             return True
     return False
 

@@ -8,7 +8,7 @@ from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, names_in
-from aag.spmd.dependence import Dependence, may_leave
+from aag.spmd.dependence import Access, Dependence, may_leave
 from aag.spmd.groups import changed, has_private, home_of, places, same_owner, spread_names
 from aag.spmd.leaves import Leaf, reads_of, writes_of
 from aag.spmd.lowering import Lowering
@@ -104,10 +104,15 @@ def _carried(leaves: Sequence[Leaf], partials: Collection[str]) -> tuple[str, ..
 
 
 def of_data(lowering: Lowering, leaves: Sequence[Leaf]) -> frozenset[str]:
-    """The scalars of a loop whose values come from distributed data, perhaps by way of others."""
-    values = [(leaf.assign.target.name, leaf.assign.value) for leaf in leaves if isinstance(leaf.assign.target, Var)]
-    found = {name for name, value in values if any(lowering.is_distributed(each) for each in names_in(value))}
-    while more := {name for name, value in values if names_in(value) & found} - found:
+    """The scalars of a loop whose values, or whether they have them, come from distributed data, perhaps by way of
+    others."""
+    reads = [
+        (leaf.assign.target.name, names_in(leaf.assign.value) | (names_in(leaf.mask) if leaf.mask else frozenset()))
+        for leaf in leaves
+        if isinstance(leaf.assign.target, Var)
+    ]
+    found = {name for name, read in reads if any(map(lowering.is_distributed, read))}
+    while more := {name for name, read in reads if read & found} - found:
         found |= more
     return frozenset(found)
 
@@ -149,9 +154,14 @@ def _may_leave(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:
     owners look for it in each iteration."""
     if all(leaf.mask is None for leaf in leaves):
         return False
-    accesses = [each for _, each in (*reads_of(leaves, lowering.symbols.is_array), *writes_of(leaves))]
-    layouts = [(each, lowering.arrays[each.array]) for each in accesses if lowering.is_distributed(each.array)]
-    return any(may_leave(each, layout.bounds, lowering.env, lowering.reach.around) for each, layout in layouts)
+
+    def accesses(some: Sequence[Leaf]) -> list[tuple[Access, Sequence[tuple[int, int]]]]:
+        listed = [each for _, each in (*reads_of(some, lowering.symbols.is_array), *writes_of(some))]
+        return [(each, lowering.arrays[each.array].bounds) for each in listed if lowering.is_distributed(each.array)]
+
+    certain = accesses([leaf for leaf in leaves if leaf.mask is None])
+    around = lowering.reach.around
+    return any(may_leave(each, bounds, lowering.env, around, certain) for each, bounds in accesses(leaves))
 
 
 def _has_replicas(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:

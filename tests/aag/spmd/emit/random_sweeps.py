@@ -9,7 +9,7 @@ HEAD = """program sweeps
   implicit none
   integer, parameter :: n = {n}, m = {m}
   real(8) :: u(n, m), v(n, m), w(n, m), a(n), b(n), s, x, y, z, q
-  integer :: i, j, l, c
+  integer :: i, j, l, c, d, k
 !hpf$ processors p({grid})
 !hpf$ template t(n, m)
 !hpf$ distribute t({formats}) onto p
@@ -24,8 +24,10 @@ HEAD = """program sweeps
   z = {z}
   q = 1
   c = {c}
+  d = 3
+  k = 2
 """
-TAIL = """  print *, s, z, q, c
+TAIL = """  print *, s, z, q, c, d, k
   do j = 1, m
     do i = 1, n
       print *, int(u(i, j)), int(w(i, j))
@@ -44,6 +46,7 @@ REDUCTIONS = (
     "s = s - {0} + 1",
     "q = mod(q * 3, 101d0)",  # no reduction
     "c = c + 1",
+    "d = d + 1",  # in no condition
     "if (mod(i, 2) == 0) s = s + {0}",
 )
 
@@ -69,6 +72,7 @@ def _loop(chooser: random.Random) -> str:
     lines = _single(chooser) if chooser.randrange(3) == 0 else _sweep(chooser)
     if chooser.randrange(3) == 0:  # sweeps that are repeated until data say so
         last = [f"  if (mod(int(s), 7) == {chooser.randrange(7)}) exit"] if chooser.randrange(2) else []
+        last += ["  k = 2 + mod(l, 2)"] if chooser.randrange(2) else []
         before = [f"  {each} = 0" for each in "sz" if chooser.randrange(2)]
         lines = ["do l = 1, 3", *before, *("  " + each for each in lines), *last, "end do"]
     return "".join(f"  {each}\n" for each in lines)
@@ -100,6 +104,9 @@ def _sweep(chooser: random.Random) -> list[str]:
         chooser, body, ("v(i, j) > 2", "mod(i + j, 2) == 0", "i > 3", "u(i-1, j) > 4", "j > c", "c > 2")
     )
     inner, outer = chooser.choice((("i", "j"), ("j", "i")))
+    if chooser.randrange(4) == 0:  # where a loop begins may change from one iteration around it to the next
+        end = chooser.choice("ij")
+        ends[end] = ("k", ends[end][1])
     first, last = ends[inner]
     if chooser.randrange(4) == 0 and not any("+1" in each for each in read):
         first = "max(2, i - 2)" if inner == "j" else "max(2, j)"
