@@ -152,6 +152,7 @@ class Made:
             file="laplace.hpf",
             system="ipsc860",
             parameter="n",
+            current=256,
             speed=runs[0].speed,
             work="this program on one processor",
             rate=None,
