@@ -55,7 +55,7 @@ class Nests:
     def taken(self, rank, vectors):
         if self.nest.mask is None:
             return np.ones(len(rank), dtype=bool)
-        return np.asarray(self.machine.evaluate(self.nest.mask, rank, vectors), dtype=bool)
+        return np.array(self.machine.evaluate(self.nest.mask, rank, vectors), dtype=bool)
 
     def check_mask(self, rank, vectors):
         """A mask that only scalars and indices decide is counted, any other is not."""
@@ -166,10 +166,16 @@ class Nests:
             return
         vectors = {name: np.full(len(rank), value) for name, value in known.items()}
         for assign in assigns:
-            taken = self.taken(rank, vectors) if self.nest.mask is not None else np.ones(len(rank), dtype=bool)
+            taken, value = self.taken(rank, vectors), assign.value
+            match value:
+                case e.Call(name="merge", args=(new, old, condition)) if old == assign.target and taken.any():
+                    # A condition of its own: where it fails, nothing is read.
+                    inside = {name: each[taken] for name, each in vectors.items()}
+                    taken[taken] = self.machine.evaluate(condition, rank[taken], inside)
+                    value = new
             if taken.any():
-                inside = {name: value[taken] for name, value in vectors.items()}
-                values = self.machine.evaluate(assign.value, rank[taken], inside)
+                inside = {name: each[taken] for name, each in vectors.items()}
+                values = self.machine.evaluate(value, rank[taken], inside)
                 if self.nest.copies and isinstance(assign.target, e.Element):
                     self.later.append((assign, rank[taken], inside, values))
                 else:
