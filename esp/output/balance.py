@@ -207,6 +207,8 @@ def _notes(found: Balance, screen: Screen) -> list[str]:
         own["c_phi"] = "a flop, with its loads, stores and loops"
     if len(found.ranges) > 1:
         own["c_c"] = "the start-up of a long message"
+        if any(each.upto_hops is not None for each in found.ranges):
+            own["c_c"] += " over any distance"
     notes = [note("T_phi", f"{seconds(found.t_phi_s)}, the unit of the costs")]
     for name, text in own.items():
         given = ", as given" if name in found.given else ""
