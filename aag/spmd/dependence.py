@@ -48,13 +48,14 @@ def may_leave(
     certain: Sequence[tuple[Access, Bounds]] = (),
 ) -> bool:
     """Whether an access may be outside an array with these bounds in some iteration, its conditions apart. `certain`:
-    accesses that the program makes in all iterations of the same loops, so that they are inside."""
+    accesses that the program makes in all iterations of its loops, so that they are inside; they count where these
+    are the loops of the access."""
     if access.subscripts is None:
         return True
     space = Space(env, frozenset())
     places = space.indices(access.indices, space.indices(around, {}))
     inside: list[dict[str, int]] = []
-    for sure, limits in certain:
+    for sure, limits in (each for each in certain if each[0].indices == access.indices):
         for subscript, (lower, upper) in zip(sure.subscripts or (), limits, strict=False):
             row = space.row(subscript, places)
             if row is not None:

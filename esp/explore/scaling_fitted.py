@@ -172,8 +172,8 @@ def _rates(amounts: Sequence[Amounts], seconds: Sequence[float]) -> dict[_Kind, 
 
 
 def _time(amounts: Amounts, rates: dict[_Kind, float]) -> tuple[float, bool]:
-    """Seconds of a run, and whether all that it does was in the runs; a rate of a level that was not is that of the
-    nearest one that was. Without messages in the runs, they take what the machine file says."""
+    """Seconds of a run, and whether the runs did all that it does. A level that was not in the runs has the rate of the
+    nearest level that was. Without messages in the runs, they take what the machine file says."""
     total = 0.0
     for kind, often in amounts.items():
         apart = {abs(each.level - kind.level): rate for each, rate in rates.items() if each.what == kind.what}
