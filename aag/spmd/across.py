@@ -47,8 +47,8 @@ def reduce_across(lowering: Lowering, statement: ir.Do, lower: Callable[[], None
 
 def _partials(lowering: Lowering, statement: ir.Do) -> Iterator[Partial]:
     """Partial results for the scalars into which the loop does nothing but reduce, in the loops inside it if there
-    are any."""
-    if lowering.is_alone or not lowering.options.on("reductions"):
+    are any. One processor has no parts to combine."""
+    if lowering.is_alone or lowering.layouts.procs == 1 or not lowering.options.on("reductions"):
         return
     with lowering.collecting():
         leaves = leaves_of(lowering, statement) or []
