@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Call, Element, Expr, Unary, Var
+from aag.ir.expressions import Call, Element, Expr, Section, Unary, Var
 from aag.ir.visitors import map_expression, walk_statements
 from aag.spmd.elementwise import Position
+from aag.spmd.evaluable import is_evaluable
 from aag.spmd.guards import both, entry_condition
 from aag.spmd.lowering import Lowering
 from aag.spmd.masks import first_target, must_be_kept, section_of, temporary
@@ -129,7 +130,7 @@ def _once(lowering: Lowering, indices: tuple[Index, ...], around: Expr | None, s
     """The mask of a FORALL; computed into a temporary before its body changes what it reads. `around`: the masks of
     constructs around, outside of which it has no value."""
     mask = statement.mask
-    if mask is None or not must_be_kept(lowering, mask, statement.body):
+    if mask is None or not (must_be_kept(lowering, mask, statement.body) or _fails(lowering, mask, indices, around)):
         return mask
     targets = [each.target for each in walk_statements(statement.body) if isinstance(each, ir.Assign)]
     sections = (section_of(lowering, indices, each) for each in targets)
@@ -142,13 +143,24 @@ def _once(lowering: Lowering, indices: tuple[Index, ...], around: Expr | None, s
     return kept
 
 
+def _fails(lowering: Lowering, mask: Expr, indices: tuple[Index, ...], around: Expr | None) -> bool:
+    """Whether a mask may have no value where the masks around it do not hold."""
+    if around is None:
+        return False
+    names = frozenset(each.name for each in indices)
+    inner, positions = lowering.elementwise.context(lowering.symbols.shape(mask))
+    own, outer = (lowering.elementwise.element(each, positions, names) for each in (mask, around))
+    return not is_evaluable(lowering, own, indices + inner, outer)
+
+
 def _where(lowering: Lowering, statement: ir.Where, indices: tuple[Index, ...], mask: Expr | None) -> None:
     before: Expr | None = None
     for number, branch in enumerate(statement.branches):
         own = branch.mask
         later = [each for every in statement.branches[number:] for each in every.body]
-        if own is not None and must_be_kept(lowering, own, later):
-            own = _kept(lowering, own, statement, indices)
+        around = both(mask, before)
+        if own is not None and (must_be_kept(lowering, own, later) or _fails(lowering, own, indices, around)):
+            own = _kept(lowering, own, around, statement, indices)
         condition = both(before, own)
         for each in branch.body:
             lowering.span = each.span
@@ -164,12 +176,19 @@ def _where(lowering: Lowering, statement: ir.Where, indices: tuple[Index, ...], 
             before = both(before, Unary(".not.", own))
 
 
-def _kept(lowering: Lowering, mask: Expr, statement: ir.Where, indices: tuple[Index, ...]) -> Expr:
-    """A mask computed into a temporary before anything that it reads can change."""
+def _kept(lowering: Lowering, mask: Expr, around: Expr | None, statement: ir.Where, indices: tuple[Index, ...]) -> Expr:
+    """A mask computed into a temporary, where the masks `around` it hold, before anything that it reads can change."""
     like = first_target(statement.branches)
-    if indices or like is None:
-        raise Unsupported("a WHERE inside FORALL that changes its own mask")
-    kept = temporary(lowering, like)
+    found = None if like is None else section_of(lowering, indices, _as_section(lowering, like), shaped=True)
+    if found is None:
+        raise Unsupported("a WHERE that changes its own mask, with a target that not each index around it selects")
+    section, place = found
+    kept = Element(temporary(lowering, section).name, place)
     inner, positions = lowering.elementwise.context(lowering.symbols.shape(kept))
-    forall(lowering, inner, None, kept, mask, positions)
+    forall(lowering, indices + inner, around, kept, mask, positions)
     return kept
+
+
+def _as_section(lowering: Lowering, target: Var | Element) -> Element:
+    every = (Section(None, None, None),) * lowering.arrays[target.name].rank
+    return target if isinstance(target, Element) else Element(target.name, every)

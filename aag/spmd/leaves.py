@@ -15,6 +15,7 @@ from aag.ir.visitors import children, elements_in, names_in, walk_statements
 from aag.spmd.branches import HOLDS
 from aag.spmd.dependence import Access
 from aag.spmd.elementwise import MASKED
+from aag.spmd.evaluable import is_evaluable
 from aag.spmd.guards import both, entry_condition
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
@@ -172,8 +173,8 @@ def _reads_itself(lowering: Lowering, leaves: Sequence[Leaf], outside: int) -> b
 def _conditional(
     lowering: Lowering, branches: Sequence[ir.Branch], around: Around, *, arrays: bool
 ) -> list[Leaf] | None:
-    """The assignments of an IF, each under its condition. Conditions that a branch changes are kept in logical scalars
-    of the iteration first."""
+    """The assignments of an IF, each under its condition. Conditions that a branch changes, and those that have no
+    value where a condition around them does not hold, are kept in logical scalars of the iteration first."""
     tests: list[Leaf] = []
     found: list[Leaf] = []
     reached: Expr | None = None
@@ -185,13 +186,13 @@ def _conditional(
         if condition is not None:
             with lowering.only_if(around.inside((), (), reached).entry(lowering)):
                 condition = lowering.elementwise.element(condition, (), around.bound)
-        if condition is not None and kept:
+        before = around.inside((), (), reached)
+        if condition is not None and (kept or not _can_join(lowering, branches, condition, before)):
             own = Var(lowering.elementwise.fresh(HOLDS))
             lowering.symbols.declare(own.name, LOGICAL)
             # Where an earlier branch is taken this one is not tested, and says no.
             first = ir.Assign(span=branch.span, target=own, value=LogicalLit(False))
             test = ir.Assign(span=branch.span, target=own, value=condition)
-            before = around.inside((), (), reached)
             tests += [] if reached is None else [Leaf(around.indices, around.loops, around.mask, first)]
             tests.append(Leaf(before.indices, before.loops, before.mask, test))
             condition = own
@@ -203,6 +204,22 @@ def _conditional(
         found += inner
         reached = reached if condition is None else both(reached, Unary(".not.", condition))
     return tests + found
+
+
+def _can_join(lowering: Lowering, branches: Sequence[ir.Branch], condition: Expr, before: Around) -> bool:
+    """Whether assignments can test a condition together with those before it."""
+    return _is_extreme(branches) or is_evaluable(lowering, condition, before.indices, before.mask)
+
+
+def _is_extreme(branches: Sequence[ir.Branch]) -> bool:
+    """Whether an IF is one that `_extreme` turns into an assignment without condition."""
+    match branches:
+        case (
+            ir.Branch(condition=Binary(left=left, right=right), body=(ir.Assign(target=Var() as target, value=value),)),
+        ):
+            return (left, right) in ((value, target), (target, value))
+        case _:
+            return False
 
 
 def _extreme(leaf: Leaf, condition: Expr, around: Around) -> Leaf:

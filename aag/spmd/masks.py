@@ -33,16 +33,23 @@ def must_be_kept(lowering: Lowering, mask: Expr, later: Sequence[ir.Stmt]) -> bo
     return bool((names_in(mask) | lowering.read_by_calls(mask)) & {*written[:-1], *shared})
 
 
-def section_of(lowering: Lowering, indices: Sequence[Index], target: Expr) -> tuple[Element, tuple[Expr, ...]] | None:
+def section_of(
+    lowering: Lowering, indices: Sequence[Index], target: Expr, *, shaped: bool = False
+) -> tuple[Element, tuple[Expr, ...]] | None:
     """The section that `target` is for all values of some indices: each index alone in a subscript, but for a constant;
-    and the place in the section, from 1, that belongs to the values. None: there is none, or it leaves its array."""
+    and the place in the section, from 1, that belongs to the values. None: there is none, or it leaves its array.
+    `shaped`: the target may be a section itself; then the place is one, too."""
     if not isinstance(target, Element):
         return None
     layout, found, places = lowering.arrays[target.name], list[Expr](), list[Expr]()
     left = {each.name: each for each in indices}
     for subscript, (lower, upper) in zip(target.subscripts, layout.bounds, strict=True):
         if isinstance(subscript, Section):
-            return None
+            if not shaped or names_in(subscript) & {each.name for each in indices}:
+                return None
+            found.append(subscript)
+            places.append(Section(None, None, None))
+            continue
         form = linear(subscript, lowering.env)
         own = names_in(subscript) & {each.name for each in indices}
         if not own:

@@ -61,6 +61,8 @@ class Guards:
         lines = [f"s = 0.5d0 * s + {self.reference(rows)} / 4"]
         if self.chance(25):
             lines += self.store(loops, rows)
+        if self.chance(25):  # a condition that has no value in other rows
+            lines += [f"if ({self.reference(rows)} > 0.5d0) s = s + 1"]
         if self.chance(25):
             condition, some = self.condition(rows)
             if some:

@@ -60,6 +60,8 @@ def program(seed: int, procs: int) -> str:
     nests = [_nest(chooser) for _ in range(chooser.randrange(1, 4))]
     if chooser.randrange(3) == 0:
         nests.insert(chooser.randrange(len(nests) + 1), _everywhere(chooser))
+    if chooser.randrange(3) == 0:
+        nests.insert(chooser.randrange(len(nests) + 1), _masked(chooser))
     if chooser.randrange(3) == 0:  # a loop that some of its iterations leave
         left = f"    if (mod(int(s), 3) {chooser.choice(('==', '/='))} l) cycle\n"
         nests[-1] = f"  do l = 0, 2\n    s = s + sum(u(:, l + 1))\n{left}{nests[-1]}  end do\n"
@@ -76,7 +78,9 @@ def _nest(chooser: random.Random) -> str:
     body = [f"x = {_value(chooser, outer)}"]
     for _ in range(chooser.randrange(1, 4)):
         kind = chooser.randrange(8)
-        if kind == 0:
+        if kind == 0 and chooser.randrange(2):
+            body += _kept_inside(chooser, [*targets, "x"])
+        elif kind == 0:
             body.append(f"{chooser.choice(targets)} = {_value(chooser, outer)} + x")
         elif kind == 1:
             body.append(f"if ({_condition(chooser)}) s = s + x + {_value(chooser, outer)}")
@@ -112,6 +116,36 @@ def _everywhere(chooser: random.Random) -> str:
     return "\n".join(_indented(["x = 0", *loops, last], 1)) + "\n"
 
 
+def _masked(chooser: random.Random) -> str:
+    """Masks inside masks: the inner one has no value where the outer one does not hold, or its construct changes it."""
+    far, target = chooser.randrange(1, 4), chooser.choice("uw")
+    outer, rows, cells = chooser.choice(
+        (
+            (f"i > {far}", f"v(i-{far}, :) > 1", f"v(i-{far}, j) > 1"),
+            (f"i < n-{far}", f"v(i+{far}, :) > h(i)", f"v(i+{far}, j) > h(i)"),
+            ("mod(i, 3) /= 0", "mod(k(i, :), mod(i, 3)) == 0", "mod(k(i, j), mod(i, 3)) == 0"),
+            ("i > 1", f"{target}(i-1, :) > 1", f"{target}(i-1, j) > 1"),
+        )
+    )
+    kind = chooser.randrange(3)
+    if kind == 0:
+        lines = [
+            f"forall (i = 1:n, {outer})",
+            f"  forall (j = 1:m, {cells}) {target}(i, j) = v(i, j) + 1",
+            "end forall",
+        ]
+    elif kind == 1:
+        other = chooser.choice(
+            ([], ["  elsewhere", f"    {target}(i, :) = i", f"    {target}(i, :) = v(i, :) + k(i, :)"])
+        )
+        first = f"    {target}(i, :) = k(i, :)"
+        lines = [f"forall (i = 1:n, {outer})", f"  where ({rows})", first, *other, "  end where", "end forall"]
+    else:
+        lines = ["where (k > 0)", f"  {target} = v + k", "elsewhere (k > -2)"]
+        lines += [f"  {target} = {target} + 2", "end where"]
+    return "\n".join(_indented(lines, 1)) + "\n"
+
+
 def _choice(chooser: random.Random, targets: list[str], *, outside: bool, deep: int = 1) -> list[str]:
     """An IF block or a SELECT CASE; some have others inside."""
     parts, cases = chooser.randrange(1, 4), ["(0)", "(1, 3)", "(2)"]
@@ -131,6 +165,45 @@ def _choice(chooser: random.Random, targets: list[str], *, outside: bool, deep: 
         if deep and chooser.randrange(4) == 0:
             found += _indented(_choice(chooser, targets, outside=outside, deep=0), 1)
     return [*found, "end select" if select else "end if"]
+
+
+def _kept_inside(chooser: random.Random, targets: list[str]) -> list[str]:
+    """Conditions that have no value where the ones around them do not hold: elements beside their array, divisions by
+    zero."""
+    far, element = chooser.randrange(1, 4), chooser.choice([each for each in "uvw" if f"{each}(i, j)" not in targets])
+    outer, inner = chooser.choice(
+        (
+            (f"i > {far}", f"{element}(i - {far}, j) > 1"),
+            (f"i <= n - {far}", f"{element}(i + {far}, j) /= 2"),
+            (f"j > {far}", f"{element}(i, j - {far}) <= 3"),
+            (f"i > {far}", f"h(i - {far} - 1) > h(i)"),
+            ("k(i, j) > 0", "mod(i + j, k(i, j)) == 0"),
+            ("c > 3", "j / (c - 3) == 1"),
+            ("i < n", "h(i + k(i, j) / 3) > 2"),
+        )
+    )
+    first, last, sums = f"{chooser.choice(targets)} = {_value(chooser, False)}", f"{targets[0]} = x", "s = s + 3"
+    inside = chooser.choice(([first], [first, last], [first, sums], [sums]))
+    kind = chooser.randrange(4)
+    if kind == 0:
+        return [f"if (.not. ({outer})) cycle", f"if ({inner}) then", *_indented(inside, 1), "end if"]
+    if kind == 1:
+        return [
+            f"if (.not. ({outer})) then",
+            f"  {last}",
+            f"else if ({inner}) then",
+            *_indented(inside, 1),
+            *chooser.choice(([], ["else", f"  {first}"])),
+            "end if",
+        ]
+    otherwise = chooser.choice(([], ["else", f"  {last}"], [f"else if ({_condition(chooser)}) then", f"  {first}"]))
+    return [
+        f"if ({outer}) then",
+        f"  if ({inner}) then",
+        *_indented([*inside], 2),
+        *_indented([*otherwise, "end if"], 1),
+        "end if",
+    ]
 
 
 def _value(chooser: random.Random, outer: bool, *, inner: bool = True) -> str:

@@ -122,7 +122,11 @@ def _conditional(chooser: random.Random, body: list[str], conditions: tuple[str,
         return body
     first = chooser.randrange(len(body))
     last = chooser.randrange(first + 1, len(body) + 1)
-    found = [f"if ({chooser.choice(conditions)}) then", *_indented(body[first:last])]
+    inside = body[first:last]
+    if chooser.randrange(3) == 0:  # where the outer condition does not hold, the inner one has no value
+        outer, inner = chooser.choice((("i > 3", "a(i-3) > 1"), ("i < n-1", "b(i+2) > 0"), ("c > 3", "i / (c-3) == 2")))
+        inside = [f"if ({outer}) then", f"  if ({inner}) then", *_indented(_indented(inside)), "  end if", "end if"]
+    found = [f"if ({chooser.choice(conditions)}) then", *_indented(inside)]
     if chooser.randrange(3) == 0:
         found += [f"else if ({chooser.choice(conditions)}) then", "  s = s + 3"]
     if chooser.randrange(2):
