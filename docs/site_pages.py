@@ -227,6 +227,8 @@ def machine_format() -> Iterator[str]:
     for (role, component), keys in schema.PARTS.items():
         yield from (f"## {component} of a {role}", "", *_keys(keys))
     yield from ("## Message ranges", "", "Keys of each range under `ranges` of a network.", "", *_keys(schema.RANGE))
+    further = "Keys of each further cache under `caches` of a memory; the nearest stands in the memory itself."
+    yield from ("## Caches", "", further, "", *_keys(schema.CACHE))
     yield from ("## compiler", "", *_keys(schema.COMPILER))
     figure = ", ".join(f"`{each}`" for each in schema.FIGURE_KEYS)
     yield from ("## Figures", "", f"A figure is a value with its unit, or a mapping with {figure}.", "")

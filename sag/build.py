@@ -9,7 +9,7 @@ from sag.errors import MachinePlace, nearest
 from sag.joint import used_fit
 from sag.outline import MachineOutline, RawFigure, RawPart, RawUnit
 from sag.quantities import QuantityError, parse_quantity, parse_range
-from sag.schema import COMPILER, MOST_PROCESSORS, PARTS, RESERVED, Key, Keys, keys_of, plain_word
+from sag.schema import COMPILER, MOST_PROCESSORS, NAMED, PARTS, Key, Keys, NamedGroups, keys_of, plain_word
 from sag.unit import (
     CERTAINTIES,
     COMPONENTS,
@@ -164,12 +164,9 @@ def _component(name: str, part: RawPart, role: str, outline: MachineOutline, fin
         message = f"a unit of role '{role}' has no figures for '{name}'"
         findings.add("M110", message, part.place, f"they belong to a unit of role {' or '.join(homes)}")
         return VOID
-    for each in part.ranges:
-        if each.text in RESERVED or not each.text.isidentifier():
-            findings.add("M107", f"'{each.text}' cannot name a message range", each.place, "choose another name")
-    for each in part.dropped:
-        findings.add("M107", f"there is no message range '{each.text}' to leave out", each.place)
-    known = keys_of(role, name, tuple(each.text for each in part.ranges))
+    if groups := NAMED.get((role, name)):
+        _check_names(part, groups, findings)
+    known = keys_of(role, name, tuple(each.text for each in part.named))
     figures, blamed = _known(part, known, f"'{name}' of a {role}", outline, findings)
     for path, key in known.items():
         if key.required and path not in part.figures and not path.startswith(blamed):
@@ -177,7 +174,17 @@ def _component(name: str, part: RawPart, role: str, outline: MachineOutline, fin
             findings.add("M104", message, _place_of_group(path, part))
     if (role, name) == ("network", "network"):
         _check_ranges(part, figures, findings)
+    if (role, name) == ("node", "memory"):
+        _check_caches(part, figures, findings)
     return Simple(MappingProxyType(figures))
+
+
+def _check_names(part: RawPart, groups: NamedGroups, findings: Findings) -> None:
+    for each in part.named:
+        if each.text in groups.reserved or not each.text.isidentifier():
+            findings.add("M107", f"'{each.text}' cannot name a {groups.noun}", each.place, "choose another name")
+    for each in part.dropped:
+        findings.add("M107", f"there is no {groups.noun} '{each.text}' to leave out", each.place)
 
 
 def _known(
@@ -202,7 +209,7 @@ def _place_of_group(path: str, part: RawPart) -> MachinePlace:
     for raw in part.figures.values():
         if len(raw.keys) > 1 and path.startswith(raw.keys[0].text + "."):
             return raw.keys[0].place
-    return next((each.place for each in part.ranges if path.startswith(each.text + ".")), part.place)
+    return next((each.place for each in part.named if path.startswith(each.text + ".")), part.place)
 
 
 def _unknown(raw: RawFigure, known: Keys, where: str, findings: Findings) -> str:
@@ -303,7 +310,7 @@ def _attribution(raw: RawFigure, outline: MachineOutline, findings: Findings) ->
 def _check_ranges(part: RawPart, figures: dict[str, Parameter], findings: Findings) -> None:
     """At each distance exactly one range takes messages of any size and no two end at the same size, and some ranges
     take messages over any distance."""
-    if not part.ranges:
+    if not part.named:
         findings.add("M104", "'network' has no message ranges", part.place, "write 'ranges: {all: {...}}'")
         return
 
@@ -312,7 +319,7 @@ def _check_ranges(part: RawPart, figures: dict[str, Parameter], findings: Findin
         return found.value if isinstance(found, Figure) else inf
 
     ends: dict[float, dict[float, str]] = {}
-    for each in part.ranges:
+    for each in part.named:
         level, end = ends.setdefault(limit(each.text, "within"), {}), limit(each.text, "upto")
         if end in level:
             what = "have no 'upto'" if end == inf else "end at the same size"
@@ -320,8 +327,24 @@ def _check_ranges(part: RawPart, figures: dict[str, Parameter], findings: Findin
             findings.add("M107", message, each.place)
         level[end] = each.text
     for level in (level for level in ends.values() if inf not in level):
-        place = next(each.place for each in part.ranges if each.text == level[max(level)])
+        place = next(each.place for each in part.named if each.text == level[max(level)])
         findings.add("M107", "the largest messages have no range", place, "leave out its 'upto'")
     if inf not in ends:
-        place = next(each.place for each in part.ranges if each.text in ends[max(ends)].values())
+        place = next(each.place for each in part.named if each.text in ends[max(ends)].values())
         findings.add("M107", "the farthest messages have no range", place, "leave out its 'within'")
+
+
+def _check_caches(part: RawPart, figures: dict[str, Parameter], findings: Findings) -> None:
+    """Each further cache is larger than the nearer ones."""
+
+    def size(prefix: str) -> float:
+        found = figures.get(f"{prefix}cache_size")
+        return found.value if isinstance(found, Figure) else inf
+
+    sizes = {"": size("")}
+    for each in sorted(part.named, key=lambda name: size(f"{name.text}.")):
+        own = size(f"{each.text}.")
+        if own in sizes.values() or own < sizes[""]:
+            message = f"the cache '{each.text}' is not larger than a nearer one"
+            findings.add("M107", message, each.place, "the nearest cache stands in 'memory' itself")
+        sizes[each.text] = own

@@ -87,14 +87,15 @@ def _law(system: System) -> Iterator[Finding]:
 def _geometry(system: System) -> Iterator[Finding]:
     """Caches and pages come in powers of two, and sets are whole."""
     memory = _figures(system, "node", "memory")
-    for key in ("cache_size", "line", "page"):
+    for key in (key for key in memory if key.rpartition(".")[2] in ("cache_size", "line", "page")):
         value = _value(memory, key)
         if value is not None and (value != int(value) or int(value) & (int(value) - 1)):
-            yield _doubt("M205", f"'{key}' is {value:g} B, which is not a power of two", _place(memory, key))
-    size, line, ways = (_value(memory, key) for key in ("cache_size", "line", "associativity"))
-    if size and line and ways and size % (line * ways):
-        message = f"{size:g} B do not divide into sets of {ways:g} lines of {line:g} B"
-        yield _doubt("M205", message, _place(memory, "cache_size"))
+            yield _doubt("M205", f"'{key}' is {value:.12g} B, which is not a power of two", _place(memory, key))
+    for prefix in (key.removesuffix("cache_size") for key in memory if key.endswith("cache_size")):
+        size, line, ways = (_value(memory, prefix + key) for key in ("cache_size", "line", "associativity"))
+        if size and line and ways and size % (line * ways):
+            message = f"{size:.12g} B do not divide into sets of {ways:g} lines of {line:g} B"
+            yield _doubt("M205", message, _place(memory, f"{prefix}cache_size"))
     usable, whole = _value(memory, "usable"), _value(memory, "size")
     if usable is not None and whole is not None and usable > whole:
         yield _doubt("M206", "the usable memory exceeds the memory", _place(memory, "usable"))

@@ -33,7 +33,13 @@ GIVEN_TIME = "given.second"
 """The figure of times that a user gives for the calls of a procedure: no machine changes it."""
 
 CACHE_MISSES = ("cache line read", "write missed", "dirty line written back")
-"""What the caches miss, as the units of figures."""
+"""What the caches miss, as the units of figures; those of further caches are followed by their names (`cache_of`)."""
+
+
+def cache_of(unit: str) -> tuple[str, str] | None:
+    """Which of `CACHE_MISSES` the unit of a figure is, and the name of the cache; None: it is no miss."""
+    missed, _, name = unit.partition(" in ")
+    return (missed, name) if missed in CACHE_MISSES else None
 
 
 def figures_of(machine: Machine) -> Mapping[str, MachineFigure]:
@@ -50,12 +56,18 @@ def figures_of(machine: Machine) -> Mapping[str, MachineFigure]:
         for name, seconds in costs.time_s.items()
     ]
     if memory is not None:
-        found += [
-            named("memory.read_miss", CACHE_MISSES[0], memory.read_miss_s, memory.estimated),
-            named("memory.write_miss", CACHE_MISSES[1], memory.write_miss_s, memory.estimated),
-            named("memory.writeback", CACHE_MISSES[2], memory.writeback_s, memory.estimated),
-            named("memory.tlb_miss", "page translation looked up", memory.tlb_miss_s, memory.estimated),
-        ]
+        for each in memory.caches:
+            place = f" in {each.name}" if each.name else ""
+            found += [
+                named(each.figure(key), unit + place, seconds, each.estimated)
+                for key, unit, seconds in zip(
+                    ("read_miss", "write_miss", "writeback"),
+                    CACHE_MISSES,
+                    (each.read_miss_s, each.write_miss_s, each.writeback_s),
+                    strict=True,
+                )
+            ]
+        found.append(named("memory.tlb_miss", "page translation looked up", memory.tlb_miss_s, memory.tlb_estimated))
     if network is not None:
         found += [named(*each) for each in _of_messages(network)]
         guessed = network.pack_estimated

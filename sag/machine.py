@@ -42,15 +42,17 @@ class ProcessorCosts(Struct, frozen=True, kw_only=True):
         return self.time_s[operation]
 
 
-class MemoryCosts(Struct, frozen=True, kw_only=True):
-    """The M component: one cache level in front of main memory.
+class CacheCosts(Struct, frozen=True, kw_only=True):
+    """One data cache, in front of the next or of main memory.
 
-    `read_miss_s` is the time to fill a line, `write_miss_s` what a store that misses costs (per store where
+    `read_miss_s` is the time to fill a line from there, `write_miss_s` what a store that misses costs (per store where
     the cache does not allocate on writes, per line where it does), `writeback_s` the eviction of a dirty
-    line, on top of the fill that evicts it.
+    line, on top of the fill that evicts it. All come on top of what nearer caches miss.
     """
 
-    cache_bytes: int
+    name: str = ""
+    """Its key in the description; that of the nearest is empty."""
+    size_bytes: int
     line_bytes: int
     associativity: int
     replacement: str
@@ -58,12 +60,33 @@ class MemoryCosts(Struct, frozen=True, kw_only=True):
     read_miss_s: Array
     write_miss_s: Array
     writeback_s: Array
+    estimated: bool
+
+    def figure(self, key: str) -> str:
+        """What one of its figures is called."""
+        return f"memory.{self.name}.{key}" if self.name else f"memory.{key}"
+
+
+class MemoryCosts(Struct, frozen=True, kw_only=True):
+    """The M component: data caches in front of main memory, the nearest to the processor first."""
+
+    caches: tuple[CacheCosts, ...]
     usable_bytes: float
     page_bytes: int
-    estimated: bool
     tlb_entries: int = 0
     """Pages whose translation is kept; 0: looking them up is not charged."""
     tlb_miss_s: Array = NONE
+    tlb_estimated: bool = False
+
+    @property
+    def nearest(self) -> CacheCosts:
+        """The cache that each reference asks first."""
+        return self.caches[0]
+
+    @property
+    def last(self) -> CacheCosts:
+        """The cache whose misses go to main memory."""
+        return self.caches[-1]
 
 
 class MessageRange(Struct, frozen=True, kw_only=True):

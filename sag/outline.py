@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sag.document import Findings, Listing, Node, Scalar, YamlTable
 from sag.errors import MachinePlace, nearest
 from sag.joint import JointFit, joint_fit
-from sag.schema import FIGURE_KEYS, FORMAT, PROCESSORS_KEYS, TOP_KEYS, UNIT_KEYS
+from sag.schema import BELOW, FIGURE_KEYS, FORMAT, PROCESSORS_KEYS, TOP_KEYS, UNIT_KEYS
 from sag.unit import COMPONENTS
 
 _EXAMPLES = {
@@ -39,7 +39,7 @@ class RawFigure(Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """Dotted key; the group of message ranges is left out."""
+        """Dotted key; what named groups stand below is left out."""
         return ".".join(key.text for key in self.keys)
 
 
@@ -55,12 +55,13 @@ class Above(Struct, frozen=True, kw_only=True):
 class RawPart(Struct, frozen=True, kw_only=True):
     """One component: figures, or the names of the children that refine it, or neither (void).
 
-    `dropped` are message ranges of the machine below that this one does not have (``short: void``).
+    `named` are its named groups, such as message ranges; `dropped` those of the machine below that this one does not
+    have (``short: void``).
     """
 
     place: MachinePlace
     figures: Mapping[str, RawFigure] = field(default_factory=dict)
-    ranges: tuple[Scalar, ...] = ()
+    named: tuple[Scalar, ...] = ()
     dropped: tuple[Scalar, ...] = ()
     refined_by: tuple[Scalar, ...] = ()
 
@@ -157,13 +158,13 @@ def _merge_units(base: RawUnit, over: RawUnit) -> RawUnit:
 def _merge_parts(base: RawPart, over: RawPart) -> RawPart:
     if not (base.figures and (over.figures or over.dropped)):
         return over
-    here = {each.text for each in base.ranges}
+    here = {each.text for each in base.named}
     gone = {each.text for each in over.dropped} & here
     kept = {path: raw for path, raw in base.figures.items() if path.split(".")[0] not in gone}
-    ranges = tuple(each for each in base.ranges if each.text not in gone)
-    ranges += tuple(each for each in over.ranges if each.text not in here)
+    named = tuple(each for each in base.named if each.text not in gone)
+    named += tuple(each for each in over.named if each.text not in here)
     dropped = tuple(each for each in over.dropped if each.text not in gone)
-    return replace(over, figures={**kept, **over.figures}, ranges=ranges, dropped=dropped)
+    return replace(over, figures={**kept, **over.figures}, named=named, dropped=dropped)
 
 
 def _unit(name: str, table: YamlTable, place: MachinePlace, findings: Findings) -> RawUnit:
@@ -191,8 +192,8 @@ def _unit(name: str, table: YamlTable, place: MachinePlace, findings: Findings) 
 def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
     if isinstance(node, YamlTable):
         figures: dict[str, RawFigure] = {}
-        ranges = _figures(node, (), Above(), figures, findings)
-        return RawPart(place=key.place, figures=figures, ranges=ranges, dropped=_dropped(node))
+        named = _figures(node, (), Above(), figures, findings)
+        return RawPart(place=key.place, figures=figures, named=named, dropped=_dropped(node))
     if isinstance(node, Listing) and all(isinstance(item, Scalar) and item.text.isidentifier() for item in node.items):
         return RawPart(place=key.place, refined_by=tuple(n for n in node.items if isinstance(n, Scalar)))
     if not (isinstance(node, Scalar) and node.text == "void"):
@@ -202,9 +203,9 @@ def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
 
 
 def _dropped(table: YamlTable) -> tuple[Scalar, ...]:
-    """The message ranges that are void."""
-    ranges = table.get("ranges")
-    return tuple(name for name, value in ranges if _is_void(value)) if isinstance(ranges, YamlTable) else ()
+    """The named groups that are void."""
+    groups = (table.get(below) for below in sorted(BELOW))
+    return tuple(name for each in groups if isinstance(each, YamlTable) for name, value in each if _is_void(value))
 
 
 def _is_void(node: Node) -> bool:
@@ -214,9 +215,9 @@ def _is_void(node: Node) -> bool:
 def _figures(
     table: YamlTable, keys: tuple[Scalar, ...], above: Above, into: dict[str, RawFigure], findings: Findings
 ) -> tuple[Scalar, ...]:
-    """Collect the figures of a group and those below it; the names of message ranges are returned."""
+    """Collect the figures of a group and those below it; the names of named groups are returned."""
     above = _above(table, above, findings)
-    ranges: tuple[Scalar, ...] = ()
+    named: tuple[Scalar, ...] = ()
     for key, node in table:
         chain = (*keys, key)
         if key.text in FIGURE_KEYS:
@@ -236,13 +237,13 @@ def _figures(
         elif node.get("value") is not None:
             raw = _figure(node, chain, above, findings)
             into[raw.path] = raw
-        elif not keys and key.text == "ranges":
+        elif not keys and key.text in BELOW:
             given = tuple((name, value) for name, value in node if not _is_void(value))
-            ranges = tuple(name for name, _ in given)
+            named += tuple(name for name, _ in given)
             _figures(replace(node, entries=given), (), above, into, findings)
         else:
             _figures(node, chain, above, into, findings)
-    return ranges
+    return named
 
 
 def _above(table: YamlTable, above: Above, findings: Findings) -> Above:

@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sag.machine import Collective, IoCosts, Machine, MemoryCosts, MessageRange, NetworkCosts, ProcessorCosts
+from sag.machine import (
+    CacheCosts,
+    Collective,
+    IoCosts,
+    Machine,
+    MemoryCosts,
+    MessageRange,
+    NetworkCosts,
+    ProcessorCosts,
+)
 from sag.quantities import Change, QuantityError, make_change
 from sag.schema import COLLECTIVES, OPERATIONS
 from sag.topology import build_topology
@@ -204,25 +214,40 @@ def _memory(part: Part | None, wanted: Scenario, notes: list[str]) -> MemoryCost
         notes.append("The machine describes no memory: cache misses and packing are not charged.")
         return None
     speed = _memory_speed(wanted)
-    cache, line, ways = (int(part.number(key)) for key in ("cache_size", "line", "associativity"))
-    if cache % (line * ways):
-        message = f"a cache of {cache} B does not divide into sets of {ways} lines of {line} B"
-        raise what_if_error("M121", message, "cache_size must be a multiple of line x associativity")
+    caches = tuple(_cache(part, name, speed) for name in ("", *part.named))
+    for nearer, further in pairwise(caches):
+        if further.size_bytes <= nearer.size_bytes:
+            message = f"the cache '{further.name}' is not larger than a nearer one"
+            raise what_if_error("M121", message, f"{nearer.size_bytes:,} B are nearer to the processor")
     entries = int(part.number("tlb_entries")) if "tlb_miss" in part.arrays else 0
     return MemoryCosts(
-        cache_bytes=cache,
-        line_bytes=line,
-        associativity=ways,
-        replacement=part.words["replacement"],
-        write_allocate=part.words["write_allocate"] == "true",
-        read_miss_s=part.arrays["read_miss"] / speed,
-        write_miss_s=part.arrays["write_miss"] / speed,
-        writeback_s=part.arrays["writeback"] / speed,
+        caches=caches,
         usable_bytes=part.number("usable"),
         page_bytes=int(part.number("page")),
-        estimated=part.estimated("read_miss", "write_miss", "writeback"),
+        tlb_estimated=part.estimated("tlb_miss"),
         tlb_entries=entries,
         tlb_miss_s=part.arrays["tlb_miss"] / speed if entries else NONE,
+    )
+
+
+def _cache(part: Part, name: str, speed: Array) -> CacheCosts:
+    """One cache; the name of the nearest is empty."""
+    prefix = f"{name}." if name else ""
+    size, line, ways = (int(part.number(prefix + key)) for key in ("cache_size", "line", "associativity"))
+    if size % (line * ways):
+        message = f"a cache of {size} B does not divide into sets of {ways} lines of {line} B"
+        raise what_if_error("M121", message, "cache_size must be a multiple of line x associativity")
+    return CacheCosts(
+        name=name,
+        size_bytes=size,
+        line_bytes=line,
+        associativity=ways,
+        replacement=part.words[f"{prefix}replacement"],
+        write_allocate=part.words[f"{prefix}write_allocate"] == "true",
+        read_miss_s=part.arrays[f"{prefix}read_miss"] / speed,
+        write_miss_s=part.arrays[f"{prefix}write_miss"] / speed,
+        writeback_s=part.arrays[f"{prefix}writeback"] / speed,
+        estimated=part.estimated(*(prefix + key for key in ("read_miss", "write_miss", "writeback"))),
     )
 
 
@@ -237,15 +262,15 @@ def _network(
         notes.append("The machine describes no network: communication is not charged.")
         return None
     load = _fraction("load", wanted.load, part.arrays["load"], below_one=True)
-    first = part.ranges[0]
-    last = [name for name in part.ranges if _within(part, name) == _within(part, first)][-1]  # of the nearest
+    first = part.named[0]
+    last = [name for name in part.named if _within(part, name) == _within(part, first)][-1]  # of the nearest
     per_byte = part.arrays[f"{last}.per_byte"]
     headline = 1.0 / np.where(per_byte > 0, per_byte, np.inf)
     bandwidth = _factor("bandwidth", wanted.bandwidth, "bandwidth", headline)
     latency = _factor("latency", wanted.latency, "time", part.arrays[f"{first}.startup"], may_be_zero=True)
     speed = _memory_speed(wanted)
     return NetworkCosts(
-        ranges=tuple(_range(part, name, latency, 1.0 / (bandwidth * (1.0 - load))) for name in part.ranges),
+        ranges=tuple(_range(part, name, latency, 1.0 / (bandwidth * (1.0 - load))) for name in part.named),
         topology=build_topology(
             part.words["topology.kind"],
             dimensions=int(part.number("topology.dimensions", 2.0)),

@@ -112,7 +112,7 @@ NODE_PROCESSOR: Keys = {
     "peak_r8": _noted("rate", "peak rate, REAL*8"),
 } | {name: _time(f"one {name}") for name in OPERATIONS}
 
-NODE_MEMORY: Keys = {
+CACHE: Keys = {
     "cache_size": _shape("size", "data cache", least=1.0),
     "line": _shape("size", "cache line"),
     "associativity": _shape("count", "lines in a set"),
@@ -121,6 +121,12 @@ NODE_MEMORY: Keys = {
     "read_miss": _time("filling a line"),
     "write_miss": _time("a store that misses: per store, or per line where the cache allocates on writes"),
     "writeback": _time("evicting a dirty line, on top of the fill"),
+}
+"""One data cache. Those of the nearest stand in the memory itself, those of a further one follow its name
+(``l2.read_miss``): what a miss costs there comes on top of the misses of nearer caches."""
+
+NODE_MEMORY: Keys = {
+    **CACHE,
     "size": Key(dimension="size", about="main memory of a node", swept=False, exported=False, least=1.0),
     "usable": _shape("size", "what of it a program can use"),
     "page": _shape("size", "page of virtual memory"),
@@ -202,11 +208,41 @@ FIGURE_KEYS = ("value", "range", "group", "source", "certainty", "remark")
 below, and `range` as factors, for the estimated figures below that have none of their own."""
 
 
-def keys_of(role: str, component: str, ranges: tuple[str, ...] = ()) -> Keys:
-    """The keys of one component, those of the named message ranges included; empty where none can stand."""
+def _reserved(keys: Keys) -> frozenset[str]:
+    return frozenset(key.split(".")[0] for key in keys) | {"ranges", "caches", *FIGURE_KEYS}
+
+
+class NamedGroups(Struct, frozen=True, kw_only=True):
+    """Groups of a component that have names of their own, such as message ranges: below which key they stand, what one
+    is called, its keys, and the one of these that every group has and the component has nowhere else below a name."""
+
+    below: str
+    noun: str
+    keys: Keys
+    mark: str
+    reserved: frozenset[str]
+    """Names that none can have, as their keys stand beside those of the component."""
+
+
+NAMED: Mapping[tuple[str, str], NamedGroups] = {
+    ("network", "network"): NamedGroups(
+        below="ranges", noun="message range", keys=RANGE, mark="startup", reserved=_reserved(NETWORK)
+    ),
+    ("node", "memory"): NamedGroups(
+        below="caches", noun="cache", keys=CACHE, mark="read_miss", reserved=_reserved(NODE_MEMORY)
+    ),
+}
+"""(role of the unit, component) -> its named groups."""
+
+BELOW = frozenset(each.below for each in NAMED.values())
+"""The keys below which named groups stand; paths leave them out."""
+
+
+def keys_of(role: str, component: str, names: tuple[str, ...] = ()) -> Keys:
+    """The keys of one component, those of its named groups included; empty where none can stand."""
     keys = dict(PARTS.get((role, component), {}))
-    if (role, component) == ("network", "network"):
-        keys |= {f"{name}.{key}": spec for name in ranges for key, spec in RANGE.items()}
+    if groups := NAMED.get((role, component)):
+        keys |= {f"{name}.{key}": spec for name in names for key, spec in groups.keys.items()}
     return keys
 
 
@@ -244,6 +280,3 @@ COMPILER: Keys = {
 """What the compiler of the machine does to a program: names of optimisations, which a user may switch. What is not
 given, or undecided, is done for hoist, coalesce, redundant, reductions, remaps, interchange and invariant, and not done
 for the others."""
-
-RESERVED = frozenset(key.split(".")[0] for key in NETWORK) | {"ranges", *FIGURE_KEYS}
-"""Names that a message range cannot have, as its keys stand beside those of the network."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sag.errors import Finding, MachineError, nearest
 from sag.quantities import Change, QuantityError, make_change
-from sag.schema import Key, Keys, keys_of, plain_word
+from sag.schema import NAMED, Key, Keys, keys_of, plain_word
 from sag.unit import Choice, Figure, Parameter, Simple, System, component_path
 
 Array = NDArray[np.float64]
@@ -32,8 +32,9 @@ class Part(Struct, frozen=True):
     arrays: Mapping[str, Array]
     words: Mapping[str, str]
     guesses: frozenset[str]
-    ranges: tuple[str, ...]
-    """Names of the message ranges, nearest and then smallest messages first (C/S of a network only)."""
+    named: tuple[str, ...]
+    """Names of its groups: message ranges, the nearest and then the smallest messages first; further caches, the
+    nearest first."""
     prefix: str
     """What stands before the keys in the path of a parameter."""
 
@@ -82,7 +83,7 @@ class MachineValues:
         arrays: dict[str, Array] = {}
         words: dict[str, str] = {}
         guesses = set()
-        for key, spec in keys_of(role, component, _ranges(content)).items():
+        for key, spec in keys_of(role, component, _names(role, component, content)).items():
             parameter = content.figures.get(key)
             change = self._changes.get(prefix + key)
             if parameter is None and change is None:
@@ -94,7 +95,10 @@ class MachineValues:
                 arrays[key], given = _array(prefix + key, spec, parameter, change)
             if not given and parameter is not None and parameter.estimated:
                 guesses.add(key)
-        names = sorted(_ranges(content), key=lambda name: (_end(arrays, name, "within"), _end(arrays, name, "upto")))
+        names = sorted(
+            _names(role, component, content),
+            key=lambda name: [_end(arrays, name, key) for key in ("within", "upto", "cache_size")],
+        )
         return Part(arrays, words, frozenset(guesses), tuple(names), prefix)
 
 
@@ -104,7 +108,7 @@ def _addresses(system: System) -> Iterable[tuple[str, tuple[str, Key]]]:
         for component, content in unit.components.items():
             if isinstance(content, Simple):
                 short = (*path, *component_path(unit, component))
-                keys: Keys = keys_of(unit.role, component, _ranges(content))
+                keys: Keys = keys_of(unit.role, component, _names(unit.role, component, content))
                 for key, spec in keys.items():
                     yield ".".join((*short, key)), (".".join((*path, component, key)), spec)
 
@@ -120,9 +124,11 @@ def short_path(system: System, path: str) -> str:
     return next((short for short, (full, _) in _addresses(system) if full == name), name)
 
 
-def _ranges(content: Simple) -> tuple[str, ...]:
-    """Every range has a start-up, and nothing else of a network does."""
-    return tuple(key.removesuffix(".startup") for key in content.figures if key.endswith(".startup"))
+def _names(role: str, component: str, content: Simple) -> tuple[str, ...]:
+    """The named groups of a component."""
+    groups = NAMED.get((role, component))
+    mark = "" if groups is None else f".{groups.mark}"
+    return tuple(key.removesuffix(mark) for key in content.figures if mark and key.endswith(mark))
 
 
 def _end(arrays: Mapping[str, Array], name: str, key: str) -> float:

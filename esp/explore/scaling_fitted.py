@@ -73,7 +73,7 @@ class _Counts:
         if not made.complete:
             raise PredictionError(f"the prediction for {self._name} = {size} is incomplete.")
         memory = self._machine.memory
-        cached = memory is not None and made.memory_bytes <= memory.cache_bytes
+        cached = memory is not None and made.memory_bytes <= memory.last.size_bytes
         flops = np.zeros(procs)
         levels: dict[int, float] = {}
         for each in made.counts.of():

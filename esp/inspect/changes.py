@@ -26,8 +26,9 @@ def changed(machine: Machine) -> Machine:
     processor, memory, bandwidth, latency = map(halved, CHANGES)
     costs, network = machine.memory, machine.network
     if costs is not None:
-        priced = (name for name in costs.__struct_fields__ if isinstance(getattr(costs, name), np.ndarray))
-        costs = structs.replace(costs, **_fields(costs, dict.fromkeys(priced, memory)))
+        misses = dict.fromkeys(("read_miss_s", "write_miss_s", "writeback_s"), memory)
+        caches = tuple(structs.replace(each, **_fields(each, misses)) for each in costs.caches)
+        costs = structs.replace(costs, caches=caches, tlb_miss_s=memory(costs.tlb_miss_s))
     if network is not None:
         law = {"call_overhead_s": latency, "startup_s": latency, "per_hop_s": latency, "per_byte_s": bandwidth}
         ranges = tuple(structs.replace(each, **_fields(each, law)) for each in network.ranges)

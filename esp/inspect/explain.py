@@ -25,8 +25,8 @@ from esp.prediction import CATEGORIES, first, of_scenario
 from interpreter.application import Application
 from interpreter.engine import interpret
 from interpreter.result import AauMetrics, Assumption, FigureCount, LineMetrics, MessageSummary
-from sag.figures import CACHE_MISSES
-from sag.machine import Machine
+from sag.figures import CACHE_MISSES, cache_of
+from sag.machine import CacheCosts, Machine
 from sag.scenario import export
 from sag.unit import System
 
@@ -72,9 +72,11 @@ class Communication(Struct, frozen=True, kw_only=True):
 
 
 class CacheTerms(Struct, frozen=True, kw_only=True):
-    """What the caches miss in one AAU, mean over processors, for the whole run."""
+    """What a cache misses in one AAU, mean over processors, for the whole run. `cache`: its name in the description;
+    that of the nearest is empty."""
 
     aau: int
+    cache: str = ""
     label: str
     lines_read: float
     writes: float
@@ -301,14 +303,16 @@ def _communications(
 def _caches(prediction: api.Prediction, aaus: tuple[AauMetrics, ...]) -> tuple[CacheTerms, ...]:
     found = []
     for aau in aaus:
-        counts = {
-            each.figure.unit: each for each in prediction.counts.of((aau.id,)) if each.figure.unit in CACHE_MISSES
-        }
-        if counts:
+        caches: dict[str, dict[str, FigureCount]] = {}
+        for each in prediction.counts.of((aau.id,)):
+            if of := cache_of(each.figure.unit):
+                caches.setdefault(of[1], {})[of[0]] = each
+        for name, counts in caches.items():
             read, written, back = (counts[unit].mean if unit in counts else 0.0 for unit in CACHE_MISSES)
             found.append(
                 CacheTerms(
                     aau=aau.id,
+                    cache=name,
                     label=aau.label,
                     lines_read=read,
                     writes=written,
@@ -323,11 +327,15 @@ def _cache(machine: Machine) -> str:
     memory = machine.memory
     if memory is None:
         return ""
-    ways = {0: "fully associative", 1: "direct mapped"}.get(memory.associativity, f"{memory.associativity}-way")
-    allocate = "writes allocate lines" if memory.write_allocate else "writes that miss go to memory, one by one"
+    return "; ".join(map(_one_cache, memory.caches))
+
+
+def _one_cache(cache: CacheCosts) -> str:
+    ways = {0: "fully associative", 1: "direct mapped"}.get(cache.associativity, f"{cache.associativity}-way")
+    allocate = "writes allocate lines" if cache.write_allocate else "writes that miss go to memory, one by one"
     return (
-        f"{memory.cache_bytes:,} B, lines of {memory.line_bytes} B, {ways}, {memory.replacement} replacement, "
-        f"{allocate}"
+        f"{cache.name}{': ' if cache.name else ''}{cache.size_bytes:,} B, lines of {cache.line_bytes} B, {ways}, "
+        f"{cache.replacement} replacement, {allocate}"
     )
 
 

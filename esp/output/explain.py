@@ -221,7 +221,8 @@ def _notes(explained: Explanation, screen: Screen) -> list[str]:
     width = screen.columns
     notes: list[str] = []
     for each in explained.caches:
-        text = f"{amount(each.lines_read)} lines read"
+        text = f"{each.cache}: " if each.cache else ""
+        text += f"{amount(each.lines_read)} lines read"
         text += f", {amount(each.writes)} write misses" if each.writes else ""
         text += f", {amount(each.written_back)} lines written back" if each.written_back else ""
         text += f" on one processor (mean): {seconds(each.time_s)} of AAU {each.aau}"

@@ -11,7 +11,7 @@ from esp.output.partial import partial_notes
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable
 from esp.prediction import CATEGORIES, Prediction, first, four
-from sag.figures import CACHE_MISSES
+from sag.figures import cache_of
 
 _ABOVE = 1.005
 """From this efficiency on it is shown as more than 100 %."""
@@ -74,7 +74,7 @@ def _part_s(category: int, prediction: Prediction) -> float:
 def _misses_s(prediction: Prediction) -> float:
     """What cache misses take, mean over processors."""
     counts = prediction.counts.of(tuple(each.id for each in prediction.aaus))
-    return sum(first(each.time_s) for each in counts if each.figure.unit in CACHE_MISSES)
+    return sum(first(each.time_s) for each in counts if cache_of(each.figure.unit))
 
 
 def scaling(

@@ -25,7 +25,7 @@ from interpreter.engine import Walker, start
 from interpreter.setting import Setting
 from interpreter.state import Run
 from interpreter.summary import counts_of
-from sag.machine import Machine, MemoryCosts
+from sag.machine import CacheCosts, Machine, MemoryCosts
 from sag.scenario import export
 from sag.unit import System
 
@@ -172,21 +172,23 @@ def compared(
     gap_bytes: int = 0,
     limit_s: float = 0.0,
     given: GivenInput = NOTHING,
+    *,
+    cache: int = 0,
 ) -> MissComparison:
     """All nests of a program on one processor. `gap_bytes`: unused memory between arrays; `limit_s`: how long the
-    program may run (0: as long as it takes); `given`: what it reads.
+    program may run (0: as long as it takes); `given`: what it reads; `cache`: number of the cache, 0 for the nearest.
 
     Raises:
         PredictionError: the machine has no data cache, or the program does not compile or run.
     """
     machine = with_policy(export(system, request.scenario))
     assert machine.memory is not None
-    geometry = geometry_of(machine.memory)
+    geometry = geometry_of(machine.memory, cache)
     stages = api.lower_source(source, system, request)
     program = alone(stages.node_program)
     emission = emitted_of(replace(stages, node_program=program), system, request)
     measured = measure(program, emission, folder / "cachegrind", geometry, gap_bytes, limit_s, given)
-    predicted, nests = predicted_misses(stages, machine, request, measured.addresses)
+    predicted, nests = predicted_misses(stages, machine, request, measured.addresses, machine.memory.caches[cache])
     arrays = {name: at for name, at in measured.addresses.items() if "@" not in name}
     lines = [at for at in sorted({*measured.misses, *predicted}) if at in predicted or sum(measured.misses[at]) > FEW]
     return MissComparison(
@@ -206,29 +208,34 @@ def compared(
 
 
 def with_policy(machine: Machine) -> Machine:
-    """The machine with the policy of cachegrind's data cache, and misses that cost something, so that they count.
+    """The machine with the policy of cachegrind's data caches, and misses that cost something, so that they count.
 
     Raises:
         PredictionError: its description has no data cache.
     """
-    if machine.memory is None or not machine.memory.cache_bytes:
+    if machine.memory is None:
         raise PredictionError(f"{machine.name} has no data cache.", hint="Its description would name one in M.")
     one = np.ones(1)
-    memory = replace(machine.memory, replacement="lru", write_allocate=True, read_miss_s=one, write_miss_s=one)
-    return replace(machine, memory=memory)
+    caches = tuple(
+        replace(each, replacement="lru", write_allocate=True, read_miss_s=one, write_miss_s=one)
+        for each in machine.memory.caches
+    )
+    return replace(machine, memory=replace(machine.memory, caches=caches))
 
 
-def geometry_of(memory: MemoryCosts) -> Geometry:
-    """The data cache of a machine."""
-    ways = memory.associativity or memory.cache_bytes // memory.line_bytes
-    return Geometry(size_bytes=memory.cache_bytes, line_bytes=memory.line_bytes, ways=ways)
+def geometry_of(memory: MemoryCosts, number: int = 0) -> Geometry:
+    """A data cache of a machine, the nearest has the number 0."""
+    cache = memory.caches[number]
+    ways = cache.associativity or cache.size_bytes // cache.line_bytes
+    nearer = geometry_of(memory, number - 1) if number else None
+    return Geometry(size_bytes=cache.size_bytes, line_bytes=cache.line_bytes, ways=ways, nearer=nearer)
 
 
 def predicted_misses(
-    stages: api.Stages, machine: Machine, request: api.Request, addresses: Mapping[str, int]
+    stages: api.Stages, machine: Machine, request: api.Request, addresses: Mapping[str, int], cache: CacheCosts
 ) -> tuple[dict[int, Pair], dict[int, int]]:
-    """Misses of every line in a loop nest, as the engine interprets the program with its arrays at `addresses`; and the
-    first line of the nest in which each line is."""
+    """Misses of a cache in every line in a loop nest, as the engine interprets the program with its arrays at
+    `addresses`; and the first line of the nest in which each line is."""
 
     def attempt(setting: Setting) -> Run:
         setting = replace(setting, io=False, force_unroll=False, timed=False, addresses=addresses)
@@ -254,7 +261,7 @@ def predicted_misses(
             continue
         line = aau.span.line
         nests.setdefault(line, swept.get(aau.id, line))
-        read, written = (counts.total(f"memory.{kind}_miss", (aau.id,)) for kind in ("read", "write"))
+        read, written = (counts.total(cache.figure(f"{kind}_miss"), (aau.id,)) for kind in ("read", "write"))
         before = found.get(line, (0.0, 0.0))
         found[line] = (before[0] + read, before[1] + written)
     return found, nests

@@ -21,11 +21,12 @@ LEAST_LINE = 16
 
 
 class Geometry(Struct, frozen=True, kw_only=True):
-    """A data cache."""
+    """A data cache. `nearer`: the one in front of it; None: it is the first."""
 
     size_bytes: int
     line_bytes: int
     ways: int
+    nearer: "Geometry | None" = None
 
     @property
     def turn_bytes(self) -> int:
@@ -53,13 +54,14 @@ class CachegrindRun(Struct, frozen=True, kw_only=True):
 def watched(
     program: Path, arguments: Sequence[str], geometry: Geometry, limit_s: float = 0.0, text: str = ""
 ) -> CachegrindRun:
-    """Run a static program with an empty environment and count what it misses.
+    """Run a static program with an empty environment and count what it misses in a cache.
 
     Raises:
         PredictionError: valgrind is missing, cannot simulate the cache, or the program fails or needs more than
             `limit_s` seconds (0: no limit).
     """
     _check(geometry)
+    first, last = geometry.nearer or geometry, _last(geometry)
     valgrind = tool("valgrind")
     with scratch() as folder:
         out = folder / "out"
@@ -69,9 +71,9 @@ def watched(
             "--vgdb=no",
             "--tool=cachegrind",
             "--cache-sim=yes",
-            f"--I1=4096,2,{geometry.line_bytes}",
-            f"--D1={geometry.size_bytes},{geometry.ways},{geometry.line_bytes}",
-            f"--LL={max(1 << 20, 4 * geometry.size_bytes)},16,{geometry.line_bytes}",
+            f"--I1=4096,2,{first.line_bytes}",
+            f"--D1={first.size_bytes},{first.ways},{first.line_bytes}",
+            f"--LL={last.size_bytes},{last.ways},{last.line_bytes}",
             f"--cachegrind-out-file={out}",
             f"./{program.name}",
             *arguments,
@@ -85,7 +87,16 @@ def watched(
                 why = " ".join(re.sub(r"==\d+==", " ", refused[1]).split())
                 raise PredictionError("cachegrind cannot simulate the machine's data cache:", why=why)
             raise PredictionError("the program fails under valgrind:", why=told)
-        return CachegrindRun(misses=tuple(parsed(out.read_text())), errors=done.errors)
+        return CachegrindRun(
+            misses=tuple(parsed(out.read_text(), "DL" if geometry.nearer else "D1")), errors=done.errors
+        )
+
+
+def _last(geometry: Geometry) -> Geometry:
+    """The last cache of a simulation: the one that is asked for, or one so large that it does not matter."""
+    if geometry.nearer is not None:
+        return geometry
+    return Geometry(size_bytes=max(1 << 20, 4 * geometry.size_bytes), line_bytes=geometry.line_bytes, ways=16)
 
 
 def _check(geometry: Geometry) -> None:
@@ -101,8 +112,8 @@ def _check(geometry: Geometry) -> None:
         raise PredictionError(f"cachegrind simulates no lines shorter than {LEAST_LINE} bytes.")
 
 
-def parsed(text: str) -> Iterator[CountedMisses]:
-    """The data misses in a file that cachegrind wrote.
+def parsed(text: str, cache: str = "D1") -> Iterator[CountedMisses]:
+    """The data misses of a cache (``D1``, or the last: ``DL``) in a file that cachegrind wrote.
 
     Raises:
         PredictionError: it counted none.
@@ -119,8 +130,8 @@ def parsed(text: str) -> Iterator[CountedMisses]:
             function = value
         elif line[:1].isdigit():
             counts = dict(zip(columns, line.split(), strict=False))
-            read, write = int(counts.get("D1mr", 0)), int(counts.get("D1mw", 0))
+            read, write = int(counts.get(f"{cache}mr", 0)), int(counts.get(f"{cache}mw", 0))
             if read or write:
                 yield CountedMisses(file=file, function=function, line=int(counts["events:"]), read=read, write=write)
-    if not {"D1mr", "D1mw"} <= set(columns):
+    if not {f"{cache}mr", f"{cache}mw"} <= set(columns):
         raise PredictionError("cachegrind counted no data misses.")

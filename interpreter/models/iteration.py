@@ -25,7 +25,7 @@ from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, 
 from interpreter.metrics import Tally
 from interpreter.models.again import again
 from interpreter.models.asking import COMPUTED, name_of_mask, wish
-from interpreter.models.cache import CacheState
+from interpreter.models.cache import CacheStates
 from interpreter.models.compute import (
     GUARD,
     LOOP_SETUP,
@@ -40,7 +40,7 @@ from interpreter.models.compute import (
 from interpreter.models.differing import LONG, Differing, Even, MissRecorder, Place, sampled, settled
 from interpreter.models.guarded import times_of_branches
 from interpreter.models.listing import listing
-from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
+from interpreter.models.misses import caches_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
 from interpreter.models.owners import Owners, samples
 from interpreter.models.period import Watched, afford, is_refused, repeat
@@ -304,7 +304,7 @@ def _shares(run: Run, aau: IterD | IterSync, var: str, body: tuple[AAU, ...], va
 
 def _differing(
     run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range, steady: bool
-) -> Differing[CacheState] | Even[CacheState] | None:
+) -> Differing[CacheStates] | Even[CacheStates] | None:
     """Some iterations in which misses are counted for all; None: they are counted in each. `steady`: whether
     they miss as much as each other once they have filled the cache."""
     costs, setting = run.machine.memory, run.setting
@@ -323,13 +323,13 @@ def _differing(
         env,
         tuple(setting.masks.items()),
         addresses,
-        cache_of(costs),
+        caches_of(costs),
         costs.tlb_entries,
         state,
     )
     found, allowance = run.application.answers.find(key), listing(run)
 
-    def replay(number: int, before: CacheState) -> tuple[MissRecorder, CacheState]:
+    def replay(number: int, before: CacheStates) -> tuple[MissRecorder, CacheStates]:
         aside, recorder = run.aside(), MissRecorder()
         aside.cache = before
         aside.env[loop.var] = values[number]

@@ -43,7 +43,7 @@ def _column(run: Run, operation: str) -> CountColumn | None:
     if memory is None:
         run.prices.unpriced("memory traffic")
         return None
-    return CountColumn(((COMPUTATION, "memory.read_miss", 1.0 / memory.line_bytes),))
+    return CountColumn(tuple((COMPUTATION, each.figure("read_miss"), 1.0 / each.line_bytes) for each in memory.caches))
 
 
 def _amount(run: Run, aau: Call, amount: Expr) -> float:

@@ -5,7 +5,7 @@ nest; what a nest misses is remembered for the state in which it found the cache
 have settled cost nothing more. Processors whose local parts have equal shapes share one count in `models.cache`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import IterD, IterSync
 from aag.spmd.access import AccessSweep
-from aag.spmd.course import is_uneven, temporaries
+from aag.spmd.course import is_uneven
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
 from interpreter.counts import CountColumn, Counts
@@ -24,29 +24,28 @@ from interpreter.models.cache import (
     Cache,
     CachedAccess,
     CachedNest,
-    CacheState,
+    CacheStates,
     ListedNest,
     Misses,
     Traces,
-    interpret_nest,
+    interpret_levels,
     page_misses,
 )
 from interpreter.models.compute import Cost, alike, charge, masked_of, priced
 from interpreter.models.differing import Counted, MissRecorder, Place
 from interpreter.models.guarded import shares_in
 from interpreter.models.listing import list_references, listing, statements_of
+from interpreter.models.temporaries import through_temporaries
 from interpreter.reduce import any_of
 from interpreter.remembered import Key, by_values, remembered, values_of
 from interpreter.result import Assumption
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
-from sag.machine import MemoryCosts
+from sag.machine import CacheCosts, MemoryCosts
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TEMPORARIES = 1 << 44
-"""A pretended address, far from those that arrays have."""
 WORD = 8
 """Bytes of an element where none is known: where the references of a nest are looked at one by one."""
 
@@ -54,8 +53,8 @@ WORD = 8
 class _Seen(Struct, frozen=True):
     """What a nest missed, and the states of the caches before and after."""
 
-    before: CacheState
-    after: CacheState
+    before: CacheStates
+    after: CacheStates
     cost: Cost
     statements: "tuple[tuple[int, _Seen], ...]" = ()
     """The same of each statement of a sweep, by its AAU."""
@@ -68,8 +67,8 @@ def _all_seen(_: Run) -> dict[Key, _Seen]:
 
 
 @remembered()
-def _traces(_: Run) -> Traces:
-    """References that were looked at."""
+def _traces(_: Run) -> dict[Cache, Traces]:
+    """References that were looked at, for each cache."""
     return {}
 
 
@@ -95,10 +94,11 @@ def place_of(run: Run) -> Place | MissRecorder | None:
 
 
 class _Found(Struct, frozen=True, eq=False):
-    """What a nest missed on each class of processors (None: it reaches no array), and the state after it."""
+    """What a nest missed on each class of processors in each cache (nothing: it reaches no array), and the states after
+    it."""
 
-    misses: Misses | None
-    after: CacheState
+    misses: tuple[Misses, ...]
+    after: CacheStates
     pages: Array | None = None
     """(K, G) translations that each of its G statements lacked; None: the machine does not say what that costs."""
     listed: int = 0
@@ -108,10 +108,9 @@ class _Found(Struct, frozen=True, eq=False):
 
     def nbytes(self) -> int:
         """Memory it holds, about."""
-        own = 0 if self.misses is None else 3 * self.misses.read.nbytes
-        own += 0 if self.pages is None else self.pages.nbytes
-        if self.misses is not None and self.misses.parts is not None:
-            own += self.misses.parts.nbytes
+        own = 0 if self.pages is None else self.pages.nbytes
+        for each in self.misses:
+            own += 3 * each.read.nbytes + (0 if each.parts is None else each.parts.nbytes)
         return own + self.after.nbytes() + 500
 
 
@@ -120,7 +119,7 @@ class Spread(Struct, frozen=True, eq=False):
 
     share: Array
     """(C, K) on each class of processors."""
-    after: CacheState
+    after: CacheStates
     """What is cached after all of them."""
 
     def counted(self, _number: int, _reached: int, key: Key, trips: Array) -> Counted:
@@ -196,17 +195,14 @@ def _apart(sweep: AccessSweep, found: _Found) -> list[tuple[int, _Found]]:
     """What each statement of a sweep missed. Lines are written back for those whose writes brought them in, or where
     none did for those who read."""
     sources = tuple(dict.fromkeys(touch.source for touch in sweep.touches))
-    misses = found.misses
-    if misses is None or misses.parts is None:
+    if not found.misses or found.misses[0].parts is None:
         return [(sources[0], found)]
-    read, write = misses.parts[:, ::2], misses.parts[:, 1::2]
-    brought = np.where(write.sum(axis=1, keepdims=True) > 0, write, read)
-    share = brought / np.maximum(brought.sum(axis=1, keepdims=True), 1.0)
+    parts = [_parts_of(each) for each in found.misses]
     return [
         (
             source,
             _Found(
-                Misses(read[:, at], write[:, at], misses.writeback * share[:, at]),
+                tuple(each[at] for each in parts),
                 found.after,
                 None if found.pages is None else found.pages[:, at : at + 1],
             ),
@@ -215,29 +211,47 @@ def _apart(sweep: AccessSweep, found: _Found) -> list[tuple[int, _Found]]:
     ]
 
 
-def state_of(run: Run) -> CacheState:
+def _parts_of(misses: Misses) -> tuple[Misses, ...]:
+    """What each statement missed."""
+    assert misses.parts is not None
+    read, write = misses.parts[:, ::2], misses.parts[:, 1::2]
+    brought = np.where(write.sum(axis=1, keepdims=True) > 0, write, read)
+    share = brought / np.maximum(brought.sum(axis=1, keepdims=True), 1.0)
+    return tuple(Misses(read[:, at], write[:, at], misses.writeback * share[:, at]) for at in range(read.shape[1]))
+
+
+def _sum(one: Misses, other: Misses) -> Misses:
+    return Misses(one.read + other.read, one.write + other.write, one.writeback + other.writeback)
+
+
+def state_of(run: Run) -> CacheStates:
     """What is cached now."""
-    return run.cache if isinstance(run.cache, CacheState) else _cold(run)
+    return run.cache if isinstance(run.cache, CacheStates) else _cold(run)
 
 
-def cache_of(costs: MemoryCosts) -> Cache:
-    """The cache of a machine."""
-    return Cache(
-        size_bytes=costs.cache_bytes,
-        line_bytes=costs.line_bytes,
-        associativity=costs.associativity,
-        replacement=costs.replacement,
-        write_allocate=costs.write_allocate,
+def caches_of(costs: MemoryCosts) -> tuple[Cache, ...]:
+    """The caches of a machine, the nearest first."""
+    return tuple(
+        Cache(
+            size_bytes=each.size_bytes,
+            line_bytes=each.line_bytes,
+            associativity=each.associativity,
+            replacement=each.replacement,
+            write_allocate=each.write_allocate,
+        )
+        for each in costs.caches
     )
 
 
-def _cold(run: Run) -> CacheState:
+def _cold(run: Run) -> CacheStates:
     """Empty caches: the same in all interpretations, so that what follows is known to be the same, too."""
-    answers = run.application.answers
-    known = answers.find(("cold",))
-    if not isinstance(known, CacheState):
-        known = CacheState.cold(run.application.classes()[1].size)
-        answers.keep(("cold",), known, known.nbytes())
+    answers, costs = run.application.answers, run.machine.memory
+    assert costs is not None
+    question = ("cold", len(costs.caches))
+    known = answers.find(question)
+    if not isinstance(known, CacheStates):
+        known = CacheStates.cold(run.application.classes()[1].size, len(costs.caches))
+        answers.keep(question, known, known.nbytes())
     return known
 
 
@@ -247,7 +261,7 @@ def _found(
     nest: Nest,
     key: Key,
     costs: MemoryCosts,
-    state: CacheState,
+    state: CacheStates,
     trips: Callable[[], Trips],
 ) -> _Found:
     """What the nest misses from a state on: by a replay, or from what is known of other iterations of a loop."""
@@ -258,7 +272,7 @@ def _found(
     if isinstance(place, Place):
         counted = place.counted(key[:2], often)
         if counted is not None:
-            return _between(counted, state, statements_of(nest))
+            return _between(counted, state, statements_of(nest), len(costs.caches))
     found = _replayed(run, aau, nest, key, costs, state, trips)
     if isinstance(place, MissRecorder):
         _record(run, place, nest, found, Counted(key[:2], often, _figures(found, often.size)))
@@ -271,32 +285,29 @@ def _replayed(
     nest: Nest,
     key: Key,
     costs: MemoryCosts,
-    state: CacheState,
+    state: CacheStates,
     trips: Callable[[], Trips],
 ) -> _Found:
     """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
-    cache = cache_of(costs)
+    caches = caches_of(costs)
     node = aau.owned if isinstance(aau, IterSync) else nest
     given = key[2], shares_in(run, nest), tuple(run.setting.addresses.items())
-    question = ("misses", node, *given, cache, costs.tlb_entries, state)
+    question = ("misses", node, *given, caches, costs.tlb_entries, state)
     known = run.application.answers.find(question)
     if isinstance(known, _Found):
         listing(run).spend(known.listed)
         for each in known.assumed:
             run.books.assume(each.code, each.text, each.span)
         return known
-    misses, after, before, said = None, state, listing(run).left, len(run.books.assumptions)
+    misses, after = tuple[Misses, ...](), state
+    before, said = listing(run).left, len(run.books.assumptions)
     for part in _parts(run, nest, key, trips):
         if isinstance(part, CachedNest) and not part.accesses:
             continue
-        more, after = interpret_nest(part, cache, after, _traces(run))
-        misses = (
-            more
-            if misses is None
-            else Misses(misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
-        )
+        more, after = interpret_levels(part, caches, after, _traces(run))
+        misses = tuple(map(_sum, misses, more)) if misses else more
     pages = None
-    if misses is not None and costs.tlb_entries:
+    if misses and costs.tlb_entries:
         tested = aau.tested if isinstance(aau, IterD) else 0
         pages = _pages(_shape(run, nest, trips(), tested), costs)
     assumed = tuple(run.books.assumptions.values())[said:]
@@ -310,30 +321,37 @@ def _record(run: Run, recorder: MissRecorder, nest: Nest, found: _Found, counted
     costs = run.machine.memory
     assert costs is not None
     sizes = () if is_uneven(nest) else [each.element_bytes for each in run.application.accesses(nest, run.env)]
-    recorder.period = max(recorder.period, costs.line_bytes // min(sizes, default=WORD))
+    line = max(each.line_bytes for each in costs.caches)
+    recorder.period = max(recorder.period, line // min(sizes, default=WORD))
     recorder.counted.append(counted)
-    if found.misses is not None:
-        missed = found.misses.read + found.misses.write if costs.write_allocate else found.misses.read
-        brought = float(missed.mean())
-        recorder.brought += brought * costs.line_bytes / costs.cache_bytes
+    if found.misses:  # the last cache is refilled last
+        last, misses = costs.last, found.misses[-1]
+        brought = float((misses.read + misses.write if last.write_allocate else misses.read).mean())
+        recorder.brought += brought * last.line_bytes / last.size_bytes
 
 
 def _figures(found: _Found, classes: int) -> Array:
     """(C, K) what was found, as figures that can be interpolated."""
-    misses = found.misses
-    if misses is None:
+    if not found.misses:
         return np.zeros((classes, 0))
-    own = np.stack([misses.read, misses.write, misses.writeback], axis=1)
-    return np.concatenate([own, *(each for each in (misses.parts, found.pages) if each is not None)], axis=1)
+    own = [
+        part
+        for each in found.misses
+        for part in (np.stack([each.read, each.write, each.writeback], axis=1), each.parts)
+        if part is not None
+    ]
+    return np.concatenate(own if found.pages is None else [*own, found.pages], axis=1)
 
 
-def _between(counted: Counted, state: CacheState, statements: int) -> _Found:
+def _between(counted: Counted, state: CacheStates, statements: int, caches: int) -> _Found:
     """The inverse of `_figures`; the caches stay as they are."""
     figures = counted.figures
     if not figures.shape[1]:
-        return _Found(None, state)
-    end = 3 + (2 * statements if statements > 1 else 0)
-    misses = Misses(figures[:, 0], figures[:, 1], figures[:, 2], figures[:, 3:end] if end > 3 else None)
+        return _Found((), state)
+    wide = 3 + (2 * statements if statements > 1 else 0)
+    levels = [figures[:, at * wide : (at + 1) * wide] for at in range(caches)]
+    misses = tuple(Misses(each[:, 0], each[:, 1], each[:, 2], each[:, 3:] if wide > 3 else None) for each in levels)
+    end = caches * wide
     return _Found(misses, state, figures[:, end:] if figures.shape[1] > end else None)
 
 
@@ -359,7 +377,7 @@ def _latest(_: Run, _nest: Nest, _which: Key) -> dict[object, ListedNest | None]
 @remembered(lambda _run, _nest, key, _trips: key[:2], lambda _run, _nest, key, _trips: key[2])
 def _even(run: Run, nest: Nest, _key: Key, trips: Callable[[], Trips]) -> tuple[CachedNest, ...]:
     shape = _shape(run, nest, trips())
-    return _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
+    return through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
 
 
 def _pages(sweep: CachedNest, costs: MemoryCosts) -> Array:
@@ -370,13 +388,12 @@ def _pages(sweep: CachedNest, costs: MemoryCosts) -> Array:
     return found
 
 
-def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found, written: float) -> _Seen:
+def _charged(run: Run, costs: MemoryCosts, state: CacheStates, found: _Found, written: float) -> _Seen:
     """What the misses cost on the machine of the run. `written`: bytes of a write that goes to memory by itself."""
-    misses = found.misses
-    if misses is None:
+    if not found.misses:
         return _Seen(state, state, Cost(None, None))
     class_of, ranks = run.application.classes()
-    often = np.array([misses.read, misses.write, misses.writeback])
+    often = np.array([kind for each in found.misses for kind in (each.read, each.write, each.writeback)])
     basis = run.prices.basis(*_columns(costs, written))
     if found.pages is not None:
         often = np.concatenate([often, found.pages.sum(axis=1)[None, :]])
@@ -395,13 +412,20 @@ PAGE = CountColumn(((COMPUTATION, "memory.tlb_miss", 1.0),))
 
 
 def _columns(costs: MemoryCosts, written: float) -> tuple[CountColumn, ...]:
-    """What a line read, a write that misses and a line written back pay, and how many bytes they move. `written`: bytes
-    of a write that goes to memory by itself."""
-    line = float(costs.line_bytes)
-    return (
-        CountColumn(((COMPUTATION, "memory.read_miss", 1.0),), line),
-        CountColumn(((COMPUTATION, "memory.write_miss", 1.0),), line if costs.write_allocate else written),
-        CountColumn(((COMPUTATION, "memory.writeback", 1.0),), line),
+    """What a line read, a write that misses and a line written back pay in each cache, and how many bytes those of the
+    last cache move to or from memory. `written`: bytes of a write that goes to memory by itself."""
+
+    def column(cache: CacheCosts, key: str, moved: float) -> CountColumn:
+        return CountColumn(((COMPUTATION, cache.figure(key), 1.0),), moved if cache is costs.last else 0.0)
+
+    return tuple(
+        column(each, key, moved)
+        for each in costs.caches
+        for key, moved in (
+            ("read_miss", float(each.line_bytes)),
+            ("write_miss", float(each.line_bytes) if each.write_allocate else written),
+            ("writeback", float(each.line_bytes)),
+        )
     )
 
 
@@ -411,38 +435,6 @@ def _written(run: Run, nest: Nest, _which: Key) -> float:
     accesses = () if is_uneven(nest) else run.application.accesses(nest, run.env)
     sizes = [each.element_bytes for each in accesses if each.write]
     return sum(sizes) / len(sizes) if sizes else float(WORD)
-
-
-def _through_temporaries(shape: CachedNest, nest: Nest, addresses: Mapping[str, int]) -> tuple[CachedNest, CachedNest]:
-    """A nest that reads what it writes: its values go to temporaries, and from there to their places in a sweep of
-    their own. A temporary is as long as there are iterations, and the next execution finds it at the same address."""
-    begin = addresses.get(temporaries(nest)[0], TEMPORARIES) if shape.addresses_known else TEMPORARIES
-    inside = np.cumprod(shape.extents[:, :0:-1], axis=1, dtype=np.int64)[:, ::-1]
-    apart = np.concatenate([inside, np.ones_like(shape.extents[:, :1])], axis=1)
-    reads = tuple(each for each in shape.accesses if not each.write)
-    writes = tuple(each for each in shape.accesses if each.write)
-    filled = tuple(
-        replace(
-            each,
-            array=f"{each.array}$copy",
-            start=np.full_like(each.start, begin + (number << 40)),
-            strides=each.element_bytes * (apart if each.depth is None else _outside(shape.extents, each.depth)),
-        )
-        for number, each in enumerate(writes)
-    )
-    return (
-        replace(shape, accesses=(*reads, *filled)),
-        replace(shape, accesses=(*(replace(each, write=False) for each in filled), *writes)),
-    )
-
-
-def _outside(extents: Ints, depth: int) -> Ints:
-    """Elements by which a temporary moves with each loop, one for each iteration of the `depth` outer loops."""
-    apart = np.zeros_like(extents)
-    apart[:, :depth] = np.cumprod(
-        np.concatenate([np.ones_like(extents[:, :1]), extents[:, depth - 1 : 0 : -1]], axis=1), axis=1
-    )[:, ::-1]
-    return apart
 
 
 def _shape(run: Run, nest: Nest, trips: Trips, tested: int = 0) -> CachedNest:

@@ -10,7 +10,7 @@ from aag.spmd.nodes import Charge
 from interpreter.errors import InterpretationError
 from interpreter.models.library import TIME
 from interpreter.setting import Setting
-from sag.machine import MemoryCosts
+from sag.machine import CacheCosts, MemoryCosts
 from tests.interpreter.hand import US, Hand, figure, machine
 
 N = Var("n")
@@ -18,8 +18,8 @@ CUBE = Binary("**", N, IntLit(3))
 
 
 def memory(line=32, miss=0.5 * US):
-    return MemoryCosts(
-        cache_bytes=8192,
+    cache = CacheCosts(
+        size_bytes=8192,
         line_bytes=line,
         associativity=2,
         replacement="lru",
@@ -27,10 +27,9 @@ def memory(line=32, miss=0.5 * US):
         read_miss_s=figure(miss),
         write_miss_s=figure(0.0),
         writeback_s=figure(0.0),
-        usable_bytes=1e9,
-        page_bytes=4096,
         estimated=False,
     )
+    return MemoryCosts(caches=(cache,), usable_bytes=1e9, page_bytes=4096)
 
 
 def charge(operation, times, amount):

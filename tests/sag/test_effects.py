@@ -12,27 +12,43 @@ from sag.errors import MachineError
 from sag.load import load_system
 from sag.schema import COMPILER, PARTS, keys_of
 
-MACHINE = """
+MEMORY = """\
+          memory:
+            source: here
+            certainty: estimated
+            tlb_entries: 4
+            caches:
+              l2:
+                cache_size: 16 KB
+                line: 32 B
+                associativity: 2
+                replacement: lru
+                write_allocate: yes
+                read_miss: 1 us
+                write_miss: 1 us
+                writeback: 0.5 us
+"""
+
+MACHINE = f"""
 format: 1
 extends: ipsc860
 name: complete
 title: an iPSC/860 with every key that is optional
-sources: {here: this test}
+sources: {{here: this test}}
 system:
   units:
     cube:
       units:
         node:
-          memory: {source: here, certainty: estimated, tlb_entries: 4}
-        network:
+{MEMORY}        network:
           network:
             source: here
             certainty: estimated
-            topology: {kind: fat_tree, dimensions: 2, arity: 2, taper: 2}
+            topology: {{kind: fat_tree, dimensions: 2, arity: 2, taper: 2}}
             embedding: gray
             ranges:
-              short: {call_overhead: 20 us, receive_overhead: 3 us}
-              long: {call_overhead: 20 us, receive_overhead: 3 us}
+              short: {{call_overhead: 20 us, receive_overhead: 3 us}}
+              long: {{call_overhead: 20 us, receive_overhead: 3 us}}
 """
 
 PROGRAM = """
@@ -81,11 +97,17 @@ end subroutine
 FROM_NOTHING = {"time": 1e-4, "fraction": 0.3, "per_byte": 1e-7}
 """What a figure that is zero becomes."""
 
+NAMES = {("network", "network"): ("short", "long"), ("node", "memory"): ("l2",)}
+"""The named groups of the machine."""
+
 SIZES = {
-    "memory.cache_size": ("16 KB", {}),
+    "memory.cache_size": ("4 KB", {}),
     "memory.line": ("64 B", {}),
     "memory.associativity": ("4", {}),
     "memory.usable": ("7 MB", {}),
+    "memory.l2.cache_size": ("32 KB", {}),
+    "memory.l2.line": ("64 B", {}),
+    "memory.l2.associativity": ("4", {}),
     "memory.page": ("8 KB", {}),
     "memory.tlb_entries": ("16", {}),
     "network.topology.dimensions": ("1", {"network.topology.kind": "mesh"}),
@@ -112,7 +134,7 @@ def _keys(machine):
     found = {}
     for role, component in PARTS:
         unit, _ = machine.find(role)
-        for key, spec in keys_of(role, component, ("short", "long")).items():
+        for key, spec in keys_of(role, component, NAMES.get((role, component), ())).items():
             # The last range has no end; tests/sag/test_distances.py has ranges of distances.
             if spec.exported and key != "long.upto" and not key.endswith(".within"):
                 short = f"{unit}.{key}"
@@ -201,7 +223,6 @@ def test_every_word_of_the_compiler_works(key, word, source):
 def test_what_no_prediction_could_follow_is_refused(text, expected):
     component, _, content = text.partition(": ")
     given = f"{component}: {{source: here, certainty: estimated, {content[1:]}"
-    kept = "memory: {source: here, certainty: estimated, tlb_entries: 4}"
-    node = MACHINE.replace(kept, given)
+    node = MACHINE.replace(MEMORY, f"          {given}\n")
     with pytest.raises(MachineError, match=expected):
         load_system(node, folder=systems_dir())

@@ -182,8 +182,8 @@ def test_more_nodes_than_were_built_are_an_extrapolation(name, largest):
 @pytest.mark.parametrize("name", ["ncube3200", "iwarp"])
 def test_machines_without_a_cache_pay_for_loads_alone(name):
     """What is called the cache is the memory, so that nothing that fits is fetched twice, and a miss is one load."""
-    memory = export(load_machine(name)).memory
-    assert memory.cache_bytes == figure(name, "memory.size").value
+    (memory,) = export(load_machine(name)).memory.caches
+    assert memory.size_bytes == figure(name, "memory.size").value
     assert memory.read_miss_s[0] == export(load_machine(name)).processor.of("load")[0]
     assert (memory.write_miss_s[0], memory.writeback_s[0]) == (0.0, 0.0)
     found = predict("laplace_bx", system=name, procs=4, set={"n": 64}, io=False)

@@ -105,9 +105,9 @@ def test_processor_speed_divides_p_alone(cube):
 
 def test_memory_speed_divides_m_alone_packing_included(cube):
     plain, fast = export(cube), export(cube, Scenario(memory_speed="x1e9"))
-    assert fast.memory.read_miss_s == close(0.33e-15)
-    assert fast.memory.write_miss_s == close(0.08e-15)
-    assert fast.memory.writeback_s == close(0.23e-15)
+    assert fast.memory.nearest.read_miss_s == close(0.33e-15)
+    assert fast.memory.nearest.write_miss_s == close(0.08e-15)
+    assert fast.memory.nearest.writeback_s == close(0.23e-15)
     assert fast.network.pack_per_byte_s == close(0.075e-15)
     assert fast.processor.of("load") == plain.processor.of("load")
     assert law(fast).per_byte_s == law(plain).per_byte_s
@@ -158,8 +158,8 @@ def test_settings_of_single_parameters(cube):
     assert law(machine).startup_s == [0.0]
     assert law(machine, "short").per_hop_s == close(5e-6)
     assert machine.processor.of("r8.div") == close(1e-6, 2e-6)
-    assert (machine.memory.replacement, machine.memory.write_allocate) == ("lru", True)
-    assert machine.memory.cache_bytes == 16384
+    assert (machine.memory.nearest.replacement, machine.memory.nearest.write_allocate) == ("lru", True)
+    assert machine.memory.nearest.size_bytes == 16384
     assert machine.network.send_model == "startup"
     assert (machine.network.topology.kind, machine.network.topology.dimensions) == ("mesh", 3)
     assert machine.io.host_latency_s == close(8e-3)

@@ -117,9 +117,10 @@ def test_ping_pong_of_the_ipsc860(size, hops, microseconds, digits):
 def test_the_ipsc860_is_the_machine_of_the_paper():
     machine = machine_of("ipsc860")
     memory, network = machine.memory, machine.network
+    (cache,) = memory.caches
     assert (machine.default_processors, machine.largest_built) == (8, 128)
-    assert (memory.cache_bytes, memory.line_bytes, memory.associativity) == (8192, 32, 2)
-    assert (memory.replacement, memory.write_allocate, memory.usable_bytes) == ("random", False, 6.2e6)
+    assert (cache.size_bytes, cache.line_bytes, cache.associativity) == (8192, 32, 2)
+    assert (cache.replacement, cache.write_allocate, memory.usable_bytes) == ("random", False, 6.2e6)
     assert isinstance(network.topology, Hypercube)
     choices = (network.send_model, network.duplex, network.switching, network.exchange)
     assert choices == ("blocking", "full", "circuit", "sequential")
@@ -153,7 +154,7 @@ def test_the_law_is_cited_and_the_host_link_is_a_guess():
     machine = machine_of("ipsc860")
     assert not any(law.estimated for law in machine.network.ranges)
     assert machine.io.estimated
-    assert machine.memory.estimated
+    assert machine.memory.nearest.estimated
     assert machine.processor.estimated["r8.add"]
 
 

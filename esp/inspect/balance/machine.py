@@ -42,7 +42,8 @@ def costs_of(system: System, machine: Machine, t_phi_s: float | None) -> Machine
     times = machine.processor.time_s
     known = [_first(times[name]) for name in _OPERATIONS if name in times and _first(times[name]) > 0]
     memory, network = machine.memory, machine.network
-    misses = [] if memory is None else [memory.read_miss_s, memory.write_miss_s, memory.writeback_s]
+    cache = None if memory is None else memory.last  # the cache whose misses go to memory
+    misses = [] if cache is None else [cache.read_miss_s, cache.write_miss_s, cache.writeback_s]
     penalties = [_first(each) for each in misses]
     ranges = [] if network is None else list(network.ranges)
     return MachineCosts(

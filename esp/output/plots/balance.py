@@ -13,6 +13,7 @@ from esp.output.plots import scales
 from esp.output.plots.labels import NamedCurve, draw
 from esp.output.plots.style import COLUMN_INCHES, SOFT, new_figure, title
 from esp.prediction import Prediction, first
+from sag.figures import cache_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,8 +69,11 @@ def roofs(prediction: Prediction) -> Roofs:
     bandwidth of the longest messages."""
     figures = prediction.counts.figures
     paid = [first(figures[f"processor.{name}"].seconds) for name in ARITHMETIC if f"processor.{name}" in figures]
-    moving = {"memory.read_miss", "memory.write_miss", "memory.writeback"}
-    times = [prediction.counts.total(name) * first(figures[name].seconds) for name in moving & figures.keys()]
+    times = [
+        prediction.counts.total(name) * first(figure.seconds)
+        for name, figure in figures.items()
+        if cache_of(figure.unit)
+    ]
     per_byte = [
         first(figure.seconds)
         for name, figure in figures.items()

@@ -6,9 +6,10 @@ brought in since its last use. Where the paper keeps one miss counter for the pr
 each set of the cache, because addresses are known; that is what separates 3 (L - 256) misses from L in a sweep
 that only partly fits. Figures are those of the whole nest (Def 17), and the contents go on to the next nest.
 
-The model knows neither programs nor machines: `interpret_nest` turns a nest and a state of the caches into misses
-and the next state, `page_misses` turns a nest into missing translations. `interpreter.models.misses` describes nests
-to it and charges what it counts. The files, in the order in which a nest passes them:
+The model knows neither programs nor machines: `interpret_nest` turns a nest and the state of a cache into misses
+and the next state, `interpret_levels` does so for several caches, `page_misses` turns a nest into missing translations.
+`interpreter.models.misses` describes nests to it and charges what it counts. The files, in the order in which a nest
+passes them:
 
 | file     | idea                                                                                           |
 | -------- | ---------------------------------------------------------------------------------------------- |
@@ -21,8 +22,10 @@ to it and charges what it counts. The files, in the order in which a nest passes
 | `chance` | random replacement: how likely references find their line                                      |
 | `replay` | counts misses and write-backs, and makes the contents after the nest                           |
 | `pages`  | translations of pages (TLB), in closed form                                                    |
+| `levels` | several caches, one behind the other                                                           |
 """
 
+from interpreter.models.cache.levels import CacheStates, interpret_levels
 from interpreter.models.cache.listed import ListedNest, interpret_listed
 from interpreter.models.cache.nests import (
     MAX_CLASSES,
@@ -41,10 +44,12 @@ __all__ = [
     "CachedAccess",
     "Cache",
     "CacheState",
+    "CacheStates",
     "ListedNest",
     "Misses",
     "CachedNest",
     "Traces",
+    "interpret_levels",
     "interpret_nest",
     "page_misses",
 ]

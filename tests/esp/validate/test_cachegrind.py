@@ -227,8 +227,8 @@ def test_no_loop_is_left_out_because_nobody_needs_its_result(name, repetitions, 
 def test_a_prediction_that_is_off_fails(monkeypatch, capsys):
     """With a cache of twice the size predicted, the sweep would keep what it misses."""
 
-    def twice(memory):
-        found = geometry(memory)
+    def twice(memory, cache=0):
+        found = geometry(memory, cache)
         return valgrind.Geometry(size_bytes=found.size_bytes // 2, line_bytes=found.line_bytes, ways=found.ways)
 
     geometry = cachegrind.geometry_of
