@@ -26,7 +26,8 @@ from aag.diagnostics import Span
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, Var
 from aag.ir.linear import linear
-from aag.ir.visitors import elements_in, names_in
+from aag.ir.statements import Assign
+from aag.ir.visitors import backward_slice, elements_in, names_in
 from aag.mapping.layout import Layouts
 from aag.spmd.access import AccessSweep, Touch, elements_touched, touched
 from aag.spmd.acts import Act, Given, Put, Repeat, Step
@@ -91,14 +92,20 @@ def _listed(
 
 
 class _Steps:
-    """Makes steps of the nodes of a simple loop; keeps its references and the names that decide about them."""
+    """Makes steps of the nodes of a simple loop; keeps its references and what decides about them."""
 
     def __init__(self, numbers: Mapping[Node, int], layouts: Layouts) -> None:
         self.numbers = numbers
         self.layouts = layouts
         self.is_array = layouts.arrays.__contains__
         self.acts: list[Touch] = []
-        self.names: frozenset[str] = frozenset()
+        self.put: list[Assign] = []
+        self._deciding: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that decide about the references, also by way of scalars that are assigned."""
+        return backward_slice(self._deciding, self.put)
 
     def of(self, body: Sequence[Node]) -> tuple[Step, ...]:
         """The steps of some nodes."""
@@ -110,7 +117,7 @@ class _Steps:
             case DoNode(index=index, body=body, home=home):
                 for each in index.bounds:
                     yield from self._reads(each, number)
-                self.names |= index.reads
+                self._deciding |= index.reads
                 guards = guards_of(home, (index.name,), self.layouts)
                 loop = Repeat(index=index, body=guarded(self.of(body), guards.get(1, ())))
                 yield from guarded((loop,), guards.get(0, ()))
@@ -118,7 +125,7 @@ class _Steps:
                 for assign in assigns:
                     yield from self._kept(acts((assign,), source=number))
                     if isinstance(assign.target, Var):
-                        self.names |= names_in(assign.value)
+                        self.put.append(assign)
                         yield Put(name=assign.target.name, value=assign.value)
             case IfNode(branches=branches):
                 yield from self._branches(branches, number)
@@ -133,7 +140,7 @@ class _Steps:
             yield from self.of(first.body)
             return
         yield from self._reads(first.condition, number)
-        self.names |= names_in(first.condition)
+        self._deciding |= names_in(first.condition)
         body, otherwise = self.of(first.body), tuple(self._branches(rest, number))
         yield Given(mask=first.condition, body=body, otherwise=otherwise)
 
@@ -145,7 +152,7 @@ class _Steps:
         for each in found:
             if isinstance(each, Act) and self.is_array(each.element.name):
                 self.acts.append(Touch(element=each.element, write=each.write, depth=0, source=each.source))
-                self.names |= names_in(*each.element.subscripts)
+                self._deciding |= names_in(*each.element.subscripts)
                 yield each
 
 

@@ -128,6 +128,13 @@ def _check(kind, distribution, n, procs, kilobytes, ways, replacement):
     assert missed == pytest.approx(all_missed, rel=3 * ACCURACY)
 
 
+def test_scalars_that_decide_nothing_do_not_hinder():
+    """Those of a sweep that decide neither which elements it reaches nor how often."""
+    found = esp.predict("householder", procs=2, set={"n": 257}, io=False)
+    (said,) = (each.text for each in found.assumptions if each.code == "cache" and "interpolated" in each.text)
+    assert " of 257 iterations and interpolated" in said
+
+
 @pytest.mark.truth
 def test_a_prediction_is_that_in_which_each_iteration_is_counted():
     _check("elimination", "(*,cyclic)", 280, 2, 8, 2, "random")
