@@ -19,6 +19,7 @@ from esp.formulas.trials import Trials, distributed_extents, trials_of
 from esp.request import requested
 from esp.sources import Name, Source, read_source
 from interpreter.counts import Prices
+from interpreter.listeners import Watch
 from interpreter.symbolic.counting import CELLS, Counting, Subject, counting
 from interpreter.symbolic.facts import Facts
 from interpreter.symbolic.places import places_of
@@ -76,15 +77,18 @@ def formula(
     return formula_of(read_source(source, form=form, cost=cost), api.load_machine(system), request, free)
 
 
-def formula_of(source: Source, system: System, request: api.Request, free: str = "n") -> TimeFormula:
-    """The formula of a program that is read, on a machine that is loaded.
+def formula_of(
+    source: Source, system: System, request: api.Request, free: str = "n", watch: Watch | None = None
+) -> TimeFormula:
+    """The formula of a program that is read, on a machine that is loaded. `watch`: called at each iteration of a loop
+    that is walked for it; what it raises ends the work.
 
     Raises:
         UsageError: the program has no such parameter, or there are several scenarios or too many processors.
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
         sag.errors.MachineError: the machine or the scenario does.
     """
-    return _Maker(trials_of(source, system, request, free)).make()
+    return _Maker(trials_of(source, system, request, free, watch)).make()
 
 
 class _Maker(Struct, frozen=True):
@@ -126,7 +130,7 @@ class _Maker(Struct, frozen=True):
     def formula(self, found: Counting, size: int, shown: int) -> TimeFormula:
         """The result; `shown`: the size at which it is compared with a prediction."""
         trials = self.trials
-        prediction = api.interpret_stages(trials.stages(shown), trials.system, trials.at(shown))
+        prediction = api.interpret_stages(trials.stages(shown), trials.system, trials.at(shown), watch=trials.watch)
         times = _processor_times(found, trials.machine, prediction.processors)
         seconds = [float(each.value({trials.free: shown})) for each in times]
         slowest = int(np.argmax(seconds))

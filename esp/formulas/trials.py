@@ -15,6 +15,7 @@ from esp.conditions import Shares, has_conditions
 from esp.errors import PredictionError, UsageError
 from esp.sources import Source
 from interpreter.engine import interpret
+from interpreter.listeners import Watch
 from interpreter.result import Result
 from interpreter.setting import Setting
 from interpreter.symbolic.counting import sample_of
@@ -37,6 +38,8 @@ class Trials(Struct, frozen=True):
     machine: Machine
     shares: Shares
     """How often conditions hold that data decide, at the given size: the same at all sizes."""
+    watch: Watch | None = None
+    """Called at each iteration of a loop that is walked; what it raises ends the work."""
 
     def size(self, constants: Mapping[str, object]) -> int:
         """The given value of the parameter.
@@ -98,7 +101,11 @@ class Trials(Struct, frozen=True):
 
         def attempt(setting: Setting) -> Result:
             return interpret(
-                stages.node_program, stages.graph, self.machine, structs.replace(setting, memory=False, timed=False)
+                stages.node_program,
+                stages.graph,
+                self.machine,
+                structs.replace(setting, memory=False, timed=False),
+                watch=self.watch,
             )
 
         return api.interpreted(stages, self.at(size), attempt)[0]
@@ -113,8 +120,8 @@ class Trials(Struct, frozen=True):
         return tuple(sorted({each.upto_bytes for each in ranges if np.isfinite(each.upto_bytes)}))
 
 
-def trials_of(source: Source, system: System, request: api.Request, free: str) -> Trials:
-    """A program that is read, on a machine that is loaded.
+def trials_of(source: Source, system: System, request: api.Request, free: str, watch: Watch | None = None) -> Trials:
+    """A program that is read, on a machine that is loaded. `watch`: see `Trials`.
 
     Raises:
         UsageError: there are several scenarios.
@@ -123,16 +130,18 @@ def trials_of(source: Source, system: System, request: api.Request, free: str) -
     if request.scenario.has_lists:
         raise UsageError("a formula has one scenario.", hint="Give each change one value.")
     machine = export(system, api.scenario_of(request))
-    return Trials(source, system, request, free.lower(), machine, _shares(source, system, request, machine))
+    shares = _shares(source, system, request, machine, watch)
+    return Trials(source, system, request, free.lower(), machine, shares, watch)
 
 
-def _shares(source: Source, system: System, request: api.Request, machine: Machine) -> Shares:
+def _shares(source: Source, system: System, request: api.Request, machine: Machine, watch: Watch | None) -> Shares:
     """How often conditions hold at the given size; nothing where no prediction says it."""
     if not has_conditions(source.program):
         return Shares()
 
     def attempt(setting: Setting) -> Result:
-        return interpret(stages.node_program, stages.graph, machine, structs.replace(setting, memory=False))
+        setting = structs.replace(setting, memory=False)
+        return interpret(stages.node_program, stages.graph, machine, setting, watch=watch)
 
     with suppress(SourceError):  # who uses the trials finds it, too, and says where
         stages = api.lower_source(source, system, request)

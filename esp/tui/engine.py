@@ -21,6 +21,7 @@ from esp.explore.impact import Swing, swings
 from esp.explore.interval import cheap, contenders, interval_of, own_walk
 from esp.explore.scaling import Scaling, scaled
 from esp.explore.sensitivity import sensitivities
+from esp.formulas.derivation import formula_of
 from esp.inspect.ownership import pictures
 from esp.prediction import Interval
 from esp.prediction import first as time_of
@@ -281,13 +282,17 @@ class Engine:
         deliver()
 
     def _deliver_scaling(self, question: Question, request: api.Request, choice: ChoiceRow) -> None:
-        """The same size on other numbers of processors, then the sizes that keep the speed of a processor."""
+        """The same size on other numbers of processors, the time as a formula in the size, then the sizes that keep the
+        speed of a processor."""
         now, times = question.settings.procs or 1, dict[int, float]()
         for procs in sorted({*CURVE, now}):
             time_s = self._time_under(question, replace(question.settings, procs=procs))
             times |= {procs: time_s} if time_s is not None else {}
             self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times)))
         asked = replace(chosen(request, choice), procs=now, grid=None)
+        watch = self._watch(question)
+        formula = _or_why(lambda: formula_of(self._source, self._system, chosen(request, choice), watch=watch))
+        self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), formula=formula))
 
         said = time.monotonic()
 
@@ -296,14 +301,16 @@ class Engine:
             self._go_on(question)  # another view need not wait for it
             if time.monotonic() - said >= EVERY_S:
                 said = time.monotonic()
-                self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), tried=made))
+                self._deliver(
+                    Scaled(number=question.number, key=choice.key, times_s=dict(times), tried=made, formula=formula)
+                )
 
         def search() -> Scaling:
             procs = [each * now for each in GROWING]
             return scaled(self._source, self._system, asked, procs, progress=searched)
 
         found = _or_why(search)
-        self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), found=found))
+        self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), found=found, formula=formula))
 
     def _asked(self, settings: Settings) -> api.Request:
         request = self._request

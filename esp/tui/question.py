@@ -16,6 +16,7 @@ from esp.tui.course import Course
 if TYPE_CHECKING:  # they come with the engine, for which the first frame does not wait
     from esp.explore.impact import Swing
     from esp.explore.scaling import Scaling
+    from esp.formulas.formula import TimeFormula
 
 WRITTEN = ""
 """Key of the choice that leaves the mapping of the source as it is."""
@@ -184,6 +185,8 @@ class Scaled(Struct, frozen=True, kw_only=True):
     found: "Scaling | Failure | None" = None
     tried: int = 0
     """Predictions made so far to find them."""
+    formula: "TimeFormula | Failure | None" = None
+    """The time as a formula in the size (None: not yet)."""
 
 
 class Aside(Struct, frozen=True, kw_only=True, eq=False):

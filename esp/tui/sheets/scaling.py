@@ -56,7 +56,7 @@ def _notes(state: State, sizes: "Scaling | None", first_procs: int, width: int) 
     assert now is not None
     text = f"time, speed-up{', efficiency' if width >= _WITH_EFFICIENCY else ''}: this size on so many processors"
     text += "." if first_procs == 1 else f", with the speed-up on {first_procs} taken as {first_procs}."
-    notes = wrapped(words(text, "faint"), width)
+    notes = [*wrapped(words(text, "faint"), width), *_formula(state, width)]
     if isinstance(shown.found, Failure):
         return [*notes, *wrapped([*words("No sizes that keep the speed:", "faint"), *words(shown.found.text)], width)]
     if sizes is None:
@@ -73,6 +73,19 @@ def _notes(state: State, sizes: "Scaling | None", first_procs: int, width: int) 
         never = ", ".join(map(str, sizes.missing))
         notes += wrapped(words(f"On {never} no {sizes.parameter} up to {sizes.most:,} keeps the speed."), width)
     return notes
+
+
+def _formula(state: State, width: int) -> list[SheetLine]:
+    """The time as a formula in the size, or why there is none."""
+    found = None if state.scaled is None else state.scaled.formula
+    if found is None:
+        return []
+    if isinstance(found, Failure):
+        return wrapped([*words("No formula of the time:", "faint"), *words(found.text)], width)
+    smooth = found.relaxed
+    sign, time = ("=", found.time) if smooth is None or str(smooth) == str(found.time) else ("about", smooth)
+    said = f"seconds, without waiting and cache misses, valid {found.validity}; esp formula has its terms."
+    return wrapped([*words(f"T({found.parameter}) {sign} {time}", "strong"), *words(said, "faint")], width)
 
 
 def detail(state: State, width: int) -> list[SheetLine]:

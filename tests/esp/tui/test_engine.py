@@ -360,12 +360,14 @@ def test_what_matters_is_what_separate_predictions_say(opened, given):
 
 @pytest.mark.truth
 def test_scaling_is_what_esp_scalability_finds(opened):
-    """In the end; before, the same size on more and more processors."""
+    """In the end; before, the same size on more and more processors, and the formula."""
     answers = _answers(opened, settings=Settings(procs=2), scaling=True)
     answers = [each for each in answers if isinstance(each, Scaled) and not each.tried]
-    assert [len(each.times_s) for each in answers] == [1, 2, 3, 4, 5, 6, 7, 7]
-    assert [each.found is None for each in answers] == [True] * 7 + [False]
+    assert [len(each.times_s) for each in answers] == [1, 2, 3, 4, 5, 6, 7, 7, 7]
+    assert [each.formula is None for each in answers] == [True] * 7 + [False] * 2
+    assert [each.found is None for each in answers] == [True] * 8 + [False]
     values = {"n": 16, "k": 3}
+    assert answers[-1].formula.time == esp.formula("laplace_bb", procs=2, set=values).time
     assert answers[-1].times_s[16] == first(api.predict("laplace_bb", procs=16, set=values).time_s)
     expected = esp.scalability("laplace_bb", procs=[2, 4, 8, 16], set=values)
     assert answers[-1].found.runs == expected.runs

@@ -5,6 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
+import esp
 from esp.explore.impact import Swing
 from esp.output.numbers import seconds
 from esp.prediction import first, four
@@ -114,6 +115,19 @@ def test_scaling_shows_this_size_on_other_processors_and_the_sizes_that_keep_the
     refused = replace(state, scaled=replace(state.scaled, found=Failure(text="the program has no flops")))
     assert "the program has no flops" in sheet(refused, 80).text
     assert "looking for the sizes" in sheet(replace(state, scaled=replace(state.scaled, found=None)), 80).text
+
+
+def test_scaling_has_the_time_as_a_formula(everything):
+    state = steps.look_at(everything, "scaling")
+    text = "program p\ninteger, parameter :: n = 64\nreal(8) :: a(n)\n!hpf$ distribute a(block)\na = a + 1\nend"
+    formula = esp.formula(text, procs=4)
+
+    def said(formula):
+        shown = sheet(replace(state, scaled=replace(state.scaled, formula=formula)), 80)
+        return " ".join(line.text.strip() for line in shown.lines)
+
+    assert f"T(n) about {formula.relaxed} seconds, without waiting and cache misses, valid for n >= " in said(formula)
+    assert "No formula of the time: sizes of arrays are computed" in said(Failure(text="sizes of arrays are computed"))
 
 
 def test_a_partial_prediction_is_incomplete_wherever_its_time_stands(home):
