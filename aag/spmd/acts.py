@@ -42,9 +42,11 @@ class Repeat(Struct, frozen=True, kw_only=True):
 
 class Given(Struct, frozen=True, kw_only=True):
     """What is done where a mask holds, and `otherwise`; one that data decide, or that is not `followed`, as it changes
-    on the way, holds for some share of the executions."""
+    on the way, holds for some share of the executions. `test` is as good as the mask where this is reached, as it may
+    be `otherwise` of others."""
 
     mask: Expr
+    test: Expr | None = None
     body: tuple["Step", ...]
     otherwise: tuple["Step", ...] = ()
     followed: bool = True

@@ -11,8 +11,8 @@ Lowering keeps each such assignment by itself, as a choice between the new and t
 Neighbours with one condition form a branch, and branches that exclude the ones before them a chain.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache, reduce
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -52,8 +52,11 @@ def guard_of(assign: Assign) -> Expr | None:
 
 def chained(nest: Nest, assigns: Sequence[Assign]) -> Sequence[Assign | GuardedChain]:
     """Assignments of a nest that follow each other, those under conditions of their own as chains."""
-    if not nest.guarded:
-        return assigns
+    return _chained(tuple(assigns)) if nest.guarded else assigns
+
+
+@lru_cache(maxsize=256)
+def _chained(assigns: tuple[Assign, ...]) -> tuple[Assign | GuardedChain, ...]:
     found: list[Assign | GuardedChain] = []
     changed: set[str] = set()
     for assign in assigns:
@@ -69,7 +72,7 @@ def chained(nest: Nest, assigns: Sequence[Assign]) -> Sequence[Assign | GuardedC
             found.append(GuardedChain((GuardedBranch(holds=holds, test=holds, assigns=(own,)),)))
             changed = set()
         changed.add(_name(own))
-    return found
+    return tuple(found)
 
 
 def _unguarded(assign: Assign) -> Assign:
@@ -83,19 +86,23 @@ def _joined(chain: GuardedChain, holds: Expr, assign: Assign) -> GuardedChain | 
     if holds == last.holds:
         return GuardedChain((*before, replace(last, assigns=(*last.assigns, assign))))
     parts = list(_conjuncts(holds))
-    implied: list[Expr] = []
+    opposite = {each.operand: each for each in parts if isinstance(each, Unary) and each.op == ".not."}
+    implied: dict[Expr, None] = {}
     for branch in chain.branches:
-        tested = [] if branch.test is None else list(_conjuncts(branch.test))
-        excluding = next((each for each in parts if _excludes(each, tested, [*{*parts} - {each, *implied}])), None)
+        excluding: Expr | None = None if branch.test is None else opposite.get(branch.test)  # as in most chains
+        if excluding is None:
+            tested = [] if branch.test is None else list(_conjuncts(branch.test))
+            open_ = dict.fromkeys(each for each in parts if each not in implied)
+            excluding = next((each for each in parts if _excludes(each, tested, open_.keys() - {each})), None)
         if excluding is None:
             return None
-        implied.append(excluding)
+        implied[excluding] = None
     left = [each for each in parts if each not in implied]
     test = reduce(lambda one, other: Binary(".and.", one, other), left) if left else None
     return GuardedChain((*chain.branches, GuardedBranch(holds=holds, test=test, assigns=(assign,))))
 
 
-def _excludes(part: Expr, tested: Sequence[Expr], others: Sequence[Expr]) -> bool:
+def _excludes(part: Expr, tested: Sequence[Expr], others: Container[Expr]) -> bool:
     """Whether a part of a condition is certain where a test has failed and the `others` hold: it is the opposite of
     what of the test these leave open."""
     if not isinstance(part, Unary) or part.op != ".not.":
@@ -105,11 +112,13 @@ def _excludes(part: Expr, tested: Sequence[Expr], others: Sequence[Expr]) -> boo
 
 
 def _conjuncts(condition: Expr) -> Iterator[Expr]:
-    if isinstance(condition, Binary) and condition.op == ".and.":
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
-        yield condition
+    pending = [condition]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Binary) and part.op == ".and.":
+            pending += [part.right, part.left]
+        else:
+            yield part
 
 
 def levels_of(nest: Nest) -> Iterator[tuple[int, tuple[Assign, ...]]]:

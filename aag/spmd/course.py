@@ -99,7 +99,8 @@ def _branches(nest: Nest, branches: Sequence[GuardedBranch]) -> tuple[Step, ...]
     if first.test is None:
         return body
     followed = not may_change(nest, first.holds)
-    return (*tests, Given(mask=first.holds, body=body, otherwise=_branches(nest, others), followed=followed))
+    otherwise = _branches(nest, others)
+    return (*tests, Given(mask=first.holds, test=first.test, body=body, otherwise=otherwise, followed=followed))
 
 
 def acts(assigns: Sequence[Assign], *, reduced: bool = False, source: int = 0) -> tuple[Step, ...]:

@@ -209,6 +209,8 @@ class _Evaluation:
 
     def __init__(self, known: Known, env: Environment, vectors: Vectors, count: int) -> None:
         self.known, self.env, self.vectors, self.count = known, env, vectors, count
+        self._elements: dict[Element, Values] = {}
+        """Those that were asked for: conditions of long IF constructs mention some again and again."""
 
     def of(self, expr: Expr) -> Values:
         """The value of an expression."""
@@ -222,7 +224,10 @@ class _Evaluation:
             case Var(name=name):
                 return self._variable(name)
             case Element(name=name, subscripts=subscripts) if name in self.known:
-                return self._shifted(self.known[name], subscripts, [self.of(each) for each in subscripts])
+                if expr not in self._elements:
+                    places = [self.of(each) for each in subscripts]
+                    self._elements[expr] = self._shifted(self.known[name], subscripts, places)
+                return self._elements[expr]
             case Element(name=name) if isinstance(self.env.get(name), ArrayValues):
                 return np.asarray(evaluate_vector(expr, self.env, self.vectors), np.int64)
             case Unary(op=op, operand=operand):

@@ -354,7 +354,8 @@ class _Enumeration:
             with suppress(Unknown, TooLarge):
                 self._refuse_lost(step.mask, vectors)
                 followed = {name: each for name, each in vectors.items() if each.dtype == np.int64}
-                mask = mask_holds(step.mask, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
+                test = step.mask if step.test is None else step.test
+                mask = mask_holds(test, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
                 return np.broadcast_to(mask, (count,))
         self.halved = True
         return self._draw(count, vectors) < self.shares.get(step.mask, MASK_SHARE)

@@ -19,6 +19,18 @@ def repeated(line, count):
     return "".join(line.replace("{}", str(k)).replace("{-1}", str(k - 1)) for k in range(1, count + 1))
 
 
+LOOP = """integer, parameter :: n = 64
+real(8) :: a(n), b(n)
+integer :: k(n), i
+!hpf$ distribute (block) :: a, b, k
+a = 1
+b = 2
+k = 3
+do i = 2, n
+if (k(i) < 0) then
+"""
+LOOP_END = "end if\nend do\n"
+
 TEXTS = {
     "statement functions": (
         "f0(x) = x + 1\n" + repeated("f{}(x) = f{-1}(x) + f{-1}(x)\n", 20) + "print *, f20(1.0)\n",
@@ -76,6 +88,12 @@ TEXTS = {
     ),
     "very many branches": (
         ONE + "if (k == 0) then\n" + repeated("else if (k == {}) then\na = {}\n", 1000) + "end if\n",
+        0,
+        "",
+    ),
+    "many branches in a loop": (LOOP + repeated("else if (k(i) == {}) then\nb(i) = a(i) + {}\n", 60) + LOOP_END, 0, ""),
+    "very many branches in a loop": (
+        LOOP + repeated("else if (a(i) + b(i-1) > {}) then\nk(i) = {}\n", 120) + LOOP_END,
         0,
         "",
     ),
