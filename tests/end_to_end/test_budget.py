@@ -93,7 +93,7 @@ TEXTS = {
     ),
     "many branches in a loop": (LOOP + repeated("else if (k(i) == {}) then\nb(i) = a(i) + {}\n", 60) + LOOP_END, 0, ""),
     "very many branches in a loop": (
-        LOOP + repeated("else if (a(i) + b(i-1) > {}) then\nk(i) = {}\n", 120) + LOOP_END,
+        LOOP + repeated("else if (a(i) + b(i-1) > {}) then\nk(i) = {}\n", 80) + LOOP_END,
         0,
         "",
     ),
