@@ -5,6 +5,7 @@
     end do
 
 Only in a loop without messages and without loops inside: then iterations come to nothing but assignments and tests.
+Conditions on data of which nothing is known are no hindrance: a branch is taken with the same weight in each iteration.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import AAU, CondtD, Seq
 from aag.ir.evaluate import Unknown
-from aag.ir.visitors import names_in
+from aag.ir.expressions import Binary, Expr, Unary
+from aag.ir.visitors import elements_in, names_in
 from aag.spmd.formulas import mask_holds
 from aag.spmd.vector import LIMIT, TooLarge
 from interpreter.evaluate import defined, leave_of
@@ -55,8 +57,8 @@ def sharing(run: Run, shares: Shares) -> Iterator[None]:
 
 
 def count_shares(run: Run, body: tuple[AAU, ...], var: str, values: range) -> Shares | None:
-    """The shares of all conditionals in the body of a loop; None where more than its variable decides them, or
-    iterations do something else than to assign and to test."""
+    """The shares of the conditionals in the body of a loop that its variable decides; None where more than that and data
+    decide them, or iterations do something else than to assign and to test."""
     if len(values) > LIMIT or not values:
         return None
     found: dict[int, tuple[float, ...]] = {}
@@ -77,6 +79,13 @@ def _count(
     if not isinstance(aau, CondtD):
         return isinstance(aau, Seq) and not leave_of(aau)
     left, weights = index, []
+    if any(each.condition is not None and _is_unknown(each.condition, run) for each in aau.branches):
+        conditions = [each.condition for each in aau.branches if each.condition is not None]
+        return (
+            all(_is_unknown(each, run) for each in conditions)
+            and not names_in(*conditions) & changed
+            and all(_count(run, each, var, index, changed, found) for branch in aau.branches for each in branch.body)
+        )
     for branch in aau.branches:
         if branch.condition is None:
             taken, left = left, left[:0]
@@ -90,3 +99,15 @@ def _count(
             return False
     found[aau.id] = (*weights, left.size / max(1, index.size))
     return True
+
+
+def _is_unknown(condition: Expr, run: Run) -> bool:
+    """Whether a condition has no value in any iteration, as each of its comparisons reads an array of which no contents
+    are known."""
+    match condition:
+        case Binary(op=".and." | ".or.", left=left, right=right):
+            return _is_unknown(left, run) and _is_unknown(right, run)
+        case Unary(op=".not.", operand=operand):
+            return _is_unknown(operand, run)
+        case _:
+            return any(each.name not in run.env for each in elements_in(condition))
