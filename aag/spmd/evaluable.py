@@ -29,6 +29,13 @@ def is_evaluable(lowering: Lowering, condition: Expr, indices: Sequence[Index], 
     return not any(may_leave(each, bounds, lowering.env, lowering.reach.around, certain) for each, bounds in asked)
 
 
+def have_ranges(lowering: Lowering, added: Iterable[Index], indices: Sequence[Index], around: Expr | None) -> bool:
+    """Whether the bounds of loops inside can be evaluated in all iterations of the loops around, also where the
+    condition `around` does not hold."""
+    ends = (end for each in added for end in each.ends if end is not None)
+    return all(is_evaluable(lowering, each, indices, around) for each in ends)
+
+
 def _accesses(
     lowering: Lowering, elements: Iterable[Element], indices: Sequence[Index]
 ) -> Iterable[tuple[Access, Bounds]]:
@@ -42,12 +49,21 @@ def _may_fail(lowering: Lowering, part: Expr) -> bool:
     match part:
         case Binary(op="/", left=left, right=right):
             return all(_is_whole(lowering, each) for each in (left, right)) and _may_be_zero(lowering, right)
+        case Binary(op="**", left=left, right=right) if _is_whole(lowering, left) and _is_whole(lowering, right):
+            return _may_be_negative(lowering, right)
         case Call(name=name, args=(_, right)) if name in _DIVIDING:
             return _is_whole(lowering, right) and _may_be_zero(lowering, right)
         case Call(name=name):
             return name not in INTRINSICS and not name.endswith("$")
         case _:
             return False
+
+
+def _may_be_negative(lowering: Lowering, expr: Expr) -> bool:
+    try:
+        return evaluate_int(expr, lowering.env) < 0
+    except Unknown:
+        return True
 
 
 def _is_whole(lowering: Lowering, expr: Expr) -> bool:

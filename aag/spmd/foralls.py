@@ -8,7 +8,7 @@ from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Section, Unary, Var
 from aag.ir.visitors import map_expression, walk_statements
 from aag.spmd.elementwise import Position
-from aag.spmd.evaluable import is_evaluable
+from aag.spmd.evaluable import have_ranges, is_evaluable
 from aag.spmd.guards import both, entry_condition
 from aag.spmd.lowering import Lowering
 from aag.spmd.masks import first_target, must_be_kept, section_of, temporary
@@ -118,6 +118,13 @@ def _forall_body(lowering: Lowering, indices: tuple[Index, ...], mask: Expr | No
                 forall(lowering, indices + inner, mask, target, value, positions, entry)
             case ir.Forall(indices=more, body=nested):
                 added = tuple(lowering.index(each.name, each.lower, each.upper, each.step) for each in more)
+                around = (
+                    None
+                    if mask is None
+                    else lowering.elementwise.element(mask, (), frozenset(each.name for each in indices))
+                )
+                if not have_ranges(lowering, added, indices, around):
+                    raise Unsupported("a FORALL whose range has no value where the mask around it does not hold")
                 every = indices + added
                 _forall_body(lowering, every, both(mask, _once(lowering, every, mask, statement)), nested)
             case ir.Where():

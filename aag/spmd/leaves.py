@@ -15,7 +15,7 @@ from aag.ir.visitors import children, elements_in, names_in, walk_statements
 from aag.spmd.branches import HOLDS
 from aag.spmd.dependence import Access
 from aag.spmd.elementwise import MASKED
-from aag.spmd.evaluable import is_evaluable
+from aag.spmd.evaluable import have_ranges, is_evaluable
 from aag.spmd.guards import both, entry_condition
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
@@ -83,6 +83,8 @@ def leaves_of(
     around = around or Around(changes=_assigned(statement.body))
     with lowering.only_if(around.entry(lowering)):
         index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
+    if not have_ranges(lowering, (index,), around.indices, around.mask):
+        return None
     within = arrays or statement.independent is not None
     inside = around.inside((index,), (statement,))
     return _body(lowering, without_cycle(statement, statement.body), inside, arrays=within)
@@ -122,7 +124,10 @@ def _body(lowering: Lowering, body: Sequence[ir.Stmt], around: Around, *, arrays
             case ir.Do():
                 inner = leaves_of(lowering, each, around, arrays=arrays)
             case ir.Forall(body=nested) if arrays:
-                inner = _body(lowering, nested, _in_forall(lowering, each, around), arrays=True)
+                within = _in_forall(lowering, each, around)
+                added = within.indices[len(around.indices) :]
+                hold = have_ranges(lowering, added, around.indices, around.mask)
+                inner = _body(lowering, nested, within, arrays=True) if hold else None
                 if inner is not None and _reads_itself(lowering, inner, len(around.indices)):
                     inner = None
             case ir.If(branches=branches):
@@ -145,6 +150,8 @@ def _assignment(lowering: Lowering, statement: ir.Assign, around: Around, *, arr
     if (shape and not arrays) or any(calls_any(each, lowering.impure) for each in (target, statement.value)):
         return None
     inner, positions = lowering.elementwise.context(shape)
+    if not have_ranges(lowering, inner, around.indices, around.mask):
+        return None
     here = around.inside(inner, [(statement, at) for at in range(len(inner))])
     with lowering.only_if(around.entry(lowering)):
         place = lowering.elementwise.element(target, positions, here.bound)
@@ -215,7 +222,10 @@ def _is_extreme(branches: Sequence[ir.Branch]) -> bool:
     """Whether an IF is one that `_extreme` turns into an assignment without condition."""
     match branches:
         case (
-            ir.Branch(condition=Binary(left=left, right=right), body=(ir.Assign(target=Var() as target, value=value),)),
+            ir.Branch(
+                condition=Binary(op="<" | "<=" | ">" | ">=", left=left, right=right),
+                body=(ir.Assign(target=Var() as target, value=value),),
+            ),
         ):
             return (left, right) in ((value, target), (target, value))
         case _:

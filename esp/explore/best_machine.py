@@ -270,6 +270,7 @@ def _caches(times: "_Times", progress: Progress | None) -> dict[int | None, floa
     unit, cache = times.cache_unit, times.cache
     assert cache is not None
     sizes = sorted({max(unit, round(cache * 2.0**by / unit) * unit) for by in _DOUBLINGS})
+    sizes = [each for each in sizes if times.next_cache is None or each < times.next_cache]
     found: dict[int | None, float] = {}
     for at, size in enumerate(sizes):
         if progress is not None:
@@ -328,6 +329,9 @@ class _Times:
         """Bytes of the machine's cache."""
         self.cache_unit = int(figures.get(f"{memory}.line", 1) * figures.get(f"{memory}.associativity", 1))
         """Bytes of which a cache has a whole number: one line in each set."""
+        further = [at for path, at in figures.items() if path.startswith(memory) and path.endswith(".cache_size")]
+        self.next_cache = min((each for each in further if each != figures.get(self._path)), default=None)
+        """Bytes of the second cache of the machine, which is larger; None: there is none."""
 
     def plain(self, size: int) -> float:
         """The time with a cache and all else as it is."""

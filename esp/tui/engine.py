@@ -183,7 +183,7 @@ class Engine:
         if question.impact and not isinstance(outcome, Failure):
             self._deliver_impact(question, request, first)
         if question.scaling and not isinstance(outcome, Failure):
-            self._deliver_scaling(question, request, first)
+            self._deliver_scaling(question, request, first, next(iter(listing.sized_by), ""))
         self._seen.wait(self._patience_s)
         found = [(first, outcome)]
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
@@ -281,18 +281,20 @@ class Engine:
         found = (*found, Swing(name="processors", less=less, less_s=half, more=more, more_s=double))
         deliver()
 
-    def _deliver_scaling(self, question: Question, request: api.Request, choice: ChoiceRow) -> None:
-        """The same size on other numbers of processors, the time as a formula in the size, then the sizes that keep the
-        speed of a processor."""
+    def _deliver_scaling(self, question: Question, request: api.Request, choice: ChoiceRow, size: str) -> None:
+        """The same size on other numbers of processors, the time as a formula in the PARAMETER `size`, then the sizes
+        that keep the speed of a processor."""
         now, times = question.settings.procs or 1, dict[int, float]()
         for procs in sorted({*CURVE, now}):
             time_s = self._time_under(question, replace(question.settings, procs=procs))
             times |= {procs: time_s} if time_s is not None else {}
             self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times)))
         asked = replace(chosen(request, choice), procs=now, grid=None)
-        watch = self._watch(question)
-        formula = _or_why(lambda: formula_of(self._source, self._system, chosen(request, choice), watch=watch))
-        self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), formula=formula))
+        formula = None
+        if size:
+            watch, here = self._watch(question), chosen(request, choice)
+            formula = _or_why(lambda: formula_of(self._source, self._system, here, size, watch))
+            self._deliver(Scaled(number=question.number, key=choice.key, times_s=dict(times), formula=formula))
 
         said = time.monotonic()
 

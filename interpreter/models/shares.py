@@ -57,8 +57,8 @@ def sharing(run: Run, shares: Shares) -> Iterator[None]:
 
 
 def count_shares(run: Run, body: tuple[AAU, ...], var: str, values: range) -> Shares | None:
-    """The shares of the conditionals in the body of a loop that its variable decides; None where more than that and data
-    decide them, or iterations do something else than to assign and to test."""
+    """The shares of the conditionals in the body of a loop that its variable decides; None where more than that and
+    data decide them, or iterations do something else than to assign and to test."""
     if len(values) > LIMIT or not values:
         return None
     found: dict[int, tuple[float, ...]] = {}

@@ -36,3 +36,41 @@ def test_writes_miss_as_often_as_their_own_condition_holds(tmp_path):
         ids = [each.id for each in found.aaus if each.span.line == line]
         missed = sum(each.mean for each in found.counts.of(ids) if each.figure.path.endswith("memory.write_miss"))
         assert missed == pytest.approx(sum(each > least for each in values), rel=0.03)
+
+
+WHOLE = """program whole
+integer, parameter :: n = 12, m = 9
+integer :: i, j
+real(8) :: a(n, m), b(n), c(n, m), x, s
+do j = 1, m
+  do i = 1, n
+    c(i, j) = i + j
+    if (a(i, j) > 0) then
+      x = b(i)
+      if (i > j) then
+        x = x * 2
+      else if (mod(i, 3) == 1) then
+        x = x / b(i)
+      end if
+      c(i, j) = x + sqrt(x)
+    else if (b(i) > 1 .and. c(i, j) < 4) then
+      if (b(i) > 3) c(i, j) = c(i, j) * 5
+      if (i == j) s = s - c(i, j)
+    end if
+    if (i < 4) s = s + c(i, j)
+  end do
+end do
+print *, s
+end program
+"""
+
+
+def test_data_conditions_with_one_weight_are_alike_in_all_iterations():
+    """What is not walked is as often done as where all iterations are, branches that indices decide inside included."""
+    some, every = (esp.predict(WHOLE, procs=2, budget=0, unroll=unroll) for unroll in (False, True))
+    assert some.time_s == pytest.approx(every.time_s, rel=1e-12)
+    counted = [{(each.name, each.paid): each.mean for each in one.counts.of()} for one in (some, every)]
+    assert counted[0] == pytest.approx(counted[1], rel=1e-12)
+    assert [each.text for each in some.assumptions if each.code == "branch"] == [
+        each.text for each in every.assumptions if each.code == "branch"
+    ]

@@ -6,8 +6,19 @@ import pytest
 import esp as api
 from esp.errors import UsageError
 from esp.explore.best_machine import GROUPS
+from esp.locate import systems_dir
 from esp.quantities import kind_of, timed_parameters
 
+MACHINE = """
+format: 1
+extends: %s
+name: two
+title: a node with two caches
+sources: {here: this test}
+system: {units: {cube: {units: {node: {memory: {source: here, certainty: estimated, caches: {l2: {
+  cache_size: 16 KB, line: 32 B, associativity: 2, replacement: lru, write_allocate: yes,
+  read_miss: 1 us, write_miss: 1 us, writeback: 1 us}}}}}}}}
+""" % (systems_dir() / "ipsc860.yaml")
 PRICE = "p*(50 + 100*2**(20/ops) + 3000*2**(300/bw))"
 
 
@@ -55,6 +66,13 @@ def test_values_of_today_are_means_of_what_the_time_contains():
     seconds = sum(float(np.sum(each.time_s)) for each in counted)
     often = sum(each.mean for each in counted)
     assert found.now.values["ops"] == pytest.approx(1e9 * seconds / often, rel=0.02)
+
+
+def test_the_first_cache_stays_smaller_than_the_second(tmp_path):
+    (tmp_path / "two.yaml").write_text(MACHINE)
+    found = api.optimize_machine("matmul", tmp_path / "two.yaml", 2, price="100 + 0.01*cache", n=16)
+    assert len(found.caches) > 2
+    assert max(each.size for each in found.caches) < 16384
 
 
 def test_the_cache_is_as_large_as_the_step_that_pays():

@@ -127,8 +127,14 @@ def _masked(chooser: random.Random) -> str:
             ("i > 1", f"{target}(i-1, :) > 1", f"{target}(i-1, j) > 1"),
         )
     )
-    kind = chooser.randrange(3)
-    if kind == 0:
+    kind = chooser.randrange(4)
+    if kind == 3:  # bounds of a loop that have no value there
+        outer, last = chooser.choice(
+            ((f"i > {far}", f"min(m, k(i-{far}, 1) + 2)"), ("mod(i, 3) /= 0", "4 / mod(i, 3)"), (f"i > {far}", "m - 1"))
+        )
+        inside = [f"  do j = 1, {last}", f"    {target}(i, j) = v(i, j) + i", "  end do"]
+        lines = ["do i = 1, n", f"  if ({outer}) then", *_indented(inside, 1), "  end if", "end do"]
+    elif kind == 0:
         lines = [
             f"forall (i = 1:n, {outer})",
             f"  forall (j = 1:m, {cells}) {target}(i, j) = v(i, j) + 1",
