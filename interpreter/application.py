@@ -174,6 +174,10 @@ class Application(Struct, frozen=True, dict=True):
         """Runs of an owned loop."""
         return segments(owned, self.program.layouts, env)
 
+    def is_array(self, name: str) -> bool:
+        """Whether a name is one of an array of the program."""
+        return name in self.program.layouts.arrays
+
     def classes(self) -> tuple[Ints, Ints]:
         """Processors with equal local shapes: class of each (P,), and one rank of each class (C,)."""
         return self._classes

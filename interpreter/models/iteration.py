@@ -45,7 +45,7 @@ from interpreter.models.owned import run_owned
 from interpreter.models.owners import Owners, samples
 from interpreter.models.period import Watched, afford, is_refused, repeat
 from interpreter.models.planes import has_misses, planes_of, settles
-from interpreter.models.shares import Shares, count_shares, sharing
+from interpreter.models.shares import Shares, count_shares, decided, sharing
 from interpreter.models.stretches import stretches_of, walk_stretches
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
 from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
@@ -297,7 +297,7 @@ def _shared(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: ran
 
 def _shares(run: Run, aau: IterD | IterSync, var: str, body: tuple[AAU, ...], values: range) -> Shares | None:
     """The shares of the branches in a loop whose iterations differ in nothing but the branches that they take."""
-    if not isinstance(aau, IterD) or run.setting.force_unroll or needed(body) & defined(body) - {var}:
+    if not isinstance(aau, IterD) or run.setting.force_unroll or needed(body) & decided(run, body) - {var}:
         return None
     return count_shares(run, body, var, values)
 

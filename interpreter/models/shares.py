@@ -63,12 +63,17 @@ def count_shares(run: Run, body: tuple[AAU, ...], var: str, values: range) -> Sh
         return None
     found: dict[int, tuple[float, ...]] = {}
     index = np.arange(values.start, values.stop, values.step, dtype=np.int64)
-    changed = defined(body)
+    changed = decided(run, body)
     try:
         known = all(_count(run, each, var, index, changed, found) for each in body)
     except (Unknown, TooLarge):
         return None
     return found if known else None
+
+
+def decided(run: Run, body: tuple[AAU, ...]) -> frozenset[str]:
+    """The names that a body changes, without arrays of which no contents are known: those decide nothing."""
+    return frozenset(name for name in defined(body) if name in run.env or not run.application.is_array(name))
 
 
 def _count(

@@ -292,6 +292,9 @@ class Hand:
     def accesses(self, nest, env):
         return ()
 
+    def is_array(self, _name):
+        return False
+
     def classes(self):
         return np.arange(self.procs), np.arange(self.procs)
 

@@ -71,6 +71,7 @@ def test_data_conditions_with_one_weight_are_alike_in_all_iterations():
     assert some.time_s == pytest.approx(every.time_s, rel=1e-12)
     counted = [{(each.name, each.paid): each.mean for each in one.counts.of()} for one in (some, every)]
     assert counted[0] == pytest.approx(counted[1], rel=1e-12)
+    assert some.iterations_walked < every.iterations_walked / 5
     assert [each.text for each in some.assumptions if each.code == "branch"] == [
         each.text for each in every.assumptions if each.code == "branch"
     ]
