@@ -227,7 +227,9 @@ def machine_format() -> Iterator[str]:
     for (role, component), keys in schema.PARTS.items():
         yield from (f"## {component} of a {role}", "", *_keys(keys))
     yield from ("## Message ranges", "", "Keys of each range under `ranges` of a network.", "", *_keys(schema.RANGE))
-    further = "Keys of each further cache under `caches` of a memory; the nearest stands in the memory itself."
+    further = (
+        "Keys of each further cache under `caches` of a memory. The memory itself has the keys of the nearest cache."
+    )
     yield from ("## Caches", "", further, "", *_keys(schema.CACHE))
     yield from ("## compiler", "", *_keys(schema.COMPILER))
     figure = ", ".join(f"`{each}`" for each in schema.FIGURE_KEYS)

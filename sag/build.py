@@ -346,5 +346,5 @@ def _check_caches(part: RawPart, figures: dict[str, Parameter], findings: Findin
         own = size(f"{each.text}.")
         if own in sizes.values() or own < sizes[""]:
             message = f"the cache '{each.text}' is not larger than a nearer one"
-            findings.add("M107", message, each.place, "the nearest cache stands in 'memory' itself")
+            findings.add("M107", message, each.place, "the keys of the nearest cache are those of 'memory' itself")
         sizes[each.text] = own

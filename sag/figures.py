@@ -37,7 +37,7 @@ CACHE_MISSES = ("cache line read", "write missed", "dirty line written back")
 
 
 def cache_of(unit: str) -> tuple[str, str] | None:
-    """Which of `CACHE_MISSES` the unit of a figure is, and the name of the cache; None: it is no miss."""
+    """Which of `CACHE_MISSES` the unit of a figure is, and the name of the cache; None: it is not a miss."""
     missed, _, name = unit.partition(" in ")
     return (missed, name) if missed in CACHE_MISSES else None
 

@@ -51,7 +51,7 @@ class CacheCosts(Struct, frozen=True, kw_only=True):
     """
 
     name: str = ""
-    """Its key in the description; that of the nearest is empty."""
+    """Its key in the description; empty for the nearest cache."""
     size_bytes: int
     line_bytes: int
     associativity: int

@@ -122,8 +122,8 @@ CACHE: Keys = {
     "write_miss": _time("a store that misses: per store, or per line where the cache allocates on writes"),
     "writeback": _time("evicting a dirty line, on top of the fill"),
 }
-"""One data cache. Those of the nearest stand in the memory itself, those of a further one follow its name
-(``l2.read_miss``): what a miss costs there comes on top of the misses of nearer caches."""
+"""The keys of one data cache. The memory itself has those of the nearest cache. Keys of a further cache follow its name
+(``l2.read_miss``); the cost of a miss there is added to that of the misses of nearer caches."""
 
 NODE_MEMORY: Keys = {
     **CACHE,
@@ -221,7 +221,7 @@ class NamedGroups(Struct, frozen=True, kw_only=True):
     keys: Keys
     mark: str
     reserved: frozenset[str]
-    """Names that none can have, as their keys stand beside those of the component."""
+    """Names that are not allowed, because the component has keys of these names."""
 
 
 NAMED: Mapping[tuple[str, str], NamedGroups] = {

@@ -48,30 +48,25 @@ def _may_fail(lowering: Lowering, part: Expr) -> bool:
     """Whether an operation may stop the program: a division of whole numbers, or a function that is not Fortran's."""
     match part:
         case Binary(op="/", left=left, right=right):
-            return all(_is_whole(lowering, each) for each in (left, right)) and _may_be_zero(lowering, right)
+            return all(_is_whole(lowering, each) for each in (left, right)) and not _known(lowering, right)
         case Binary(op="**", left=left, right=right) if _is_whole(lowering, left) and _is_whole(lowering, right):
-            return _may_be_negative(lowering, right)
+            exponent = _known(lowering, right)
+            return exponent is None or exponent < 0
         case Call(name=name, args=(_, right)) if name in _DIVIDING:
-            return _is_whole(lowering, right) and _may_be_zero(lowering, right)
+            return _is_whole(lowering, right) and not _known(lowering, right)
         case Call(name=name):
             return name not in INTRINSICS and not name.endswith("$")
         case _:
             return False
 
 
-def _may_be_negative(lowering: Lowering, expr: Expr) -> bool:
-    try:
-        return evaluate_int(expr, lowering.env) < 0
-    except Unknown:
-        return True
-
-
 def _is_whole(lowering: Lowering, expr: Expr) -> bool:
     return lowering.symbols.type_of(expr).base == "integer"
 
 
-def _may_be_zero(lowering: Lowering, expr: Expr) -> bool:
+def _known(lowering: Lowering, expr: Expr) -> int | None:
+    """The value of an expression, where constants decide it."""
     try:
-        return evaluate_int(expr, lowering.env) == 0
+        return evaluate_int(expr, lowering.env)
     except Unknown:
-        return True
+        return None

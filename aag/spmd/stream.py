@@ -139,6 +139,8 @@ class _Enumeration:
     ) -> None:
         self.known, self.shares = known, shares
         self.halved = False
+        self.drawn: set[int] = set()
+        """Steps behind a condition of their chain that was drawn by lot."""
         self.nest, self.layouts, self.env = nest, layouts, env
         self.rank = np.array([rank], np.int64)
         self.whole = isinstance(nest, AccessSweep) and nest.home is None
@@ -350,14 +352,19 @@ class _Enumeration:
             vectors[name] = self._draw(count, vectors)
 
     def _holds(self, step: Given, vectors: Vectors, count: int) -> Bools:
+        """Where a mask holds. In a chain, what comes after a condition that is drawn by lot needs its whole mask."""
+        behind = {id(each) for each in step.otherwise if isinstance(each, Given)}
+        if id(step) in self.drawn:
+            self.drawn |= behind
         if step.followed:
             with suppress(Unknown, TooLarge):
                 self._refuse_lost(step.mask, vectors)
                 followed = {name: each for name, each in vectors.items() if each.dtype == np.int64}
-                test = step.mask if step.test is None else step.test
+                test = step.mask if step.test is None or id(step) in self.drawn else step.test
                 mask = mask_holds(test, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
                 return np.broadcast_to(mask, (count,))
         self.halved = True
+        self.drawn |= behind
         return self._draw(count, vectors) < self.shares.get(step.mask, MASK_SHARE)
 
     def _draw(self, count: int, vectors: Vectors, salt: int = 0) -> Floats:

@@ -72,8 +72,8 @@ class Communication(Struct, frozen=True, kw_only=True):
 
 
 class CacheTerms(Struct, frozen=True, kw_only=True):
-    """What a cache misses in one AAU, mean over processors, for the whole run. `cache`: its name in the description;
-    that of the nearest is empty."""
+    """What a cache misses in one AAU, mean over processors, for the whole run. `cache`: its name in the description,
+    empty for the nearest cache."""
 
     aau: int
     cache: str = ""
