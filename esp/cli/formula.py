@@ -23,7 +23,7 @@ USAGE = "esp formula PROG [FILE ...] [options]"
 
 EXAMPLES = """\
 examples:
-  esp formula laplace_bb.hpf --procs 4                time as a function of n
+  esp formula laplace_bb.hpf --procs 4                its time as a formula
   esp formula laplace_bb.hpf --procs 4 --line 36      one line
   esp formula laplace_bb.hpf --procs 4 --at 256..4096 its value at some sizes
   esp formula laplace_bb.hpf --procs 4 --free k       another parameter
@@ -47,8 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--free",
         metavar="NAME[,procs]",
-        default="n",
-        help="the parameter of the formula; with ,procs also the number of processors (default: %(default)s)",
+        default="",
+        help="the parameter of the formula (default: the one that sizes the distributed arrays); "
+        "with ,procs also the number of processors",
     )
     shown.add_argument("--line", metavar="L", help="only the terms of this line")
     shown.add_argument("--at", metavar="SIZES", help="the seconds at these sizes: 256,512 or 256..4096")
@@ -78,7 +79,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.free!r} is not a parameter.", where="--free", hint="Write n or n,procs.")
     sizes = _sizes(options)
     if more and sizes is not None:
-        hint = f"Write --free {free}, or use esp.scaling_formula(...).evaluate(sizes, procs) in Python."
+        hint = f"Write --free {free or 'n'}, or use esp.scaling_formula(...).evaluate(sizes, procs) in Python."
         raise UsageError("sizes are evaluated on a fixed number of processors.", where="--at", hint=hint)
     if more:
         return _in_procs(options, console, source, system, request, free)
@@ -139,7 +140,7 @@ def _in_procs(
     elif options.csv:
         console.deliver(rows_as_csv(output.scaling_formula_rows(found, line)))
     elif options.language == "text":
-        each_s = [each.time(free, found.names).evaluate(found.size, found.procs)[0] for each in found.lines]
+        each_s = [each.time(found.names.size, found.names).evaluate(found.size, found.procs)[0] for each in found.lines]
         following = _next(options, found, line, [float(each) for each in each_s])
         console.deliver(output.scaling_formula_text(found, console.screen, line, following))
     else:
@@ -157,7 +158,7 @@ def _next(
     if options.program == "-" or not found.lines:
         return ""
     words = command("formula", options)
-    words += f" --free {options.free}" if options.free != "n" else ""
+    words += f" --free {options.free}" if options.free else ""
     if line is not None:
         more = f"{found.size}..{16 * found.size}"
         return f"{words} --line {line.line} --at {more}" if "," not in options.free else ""

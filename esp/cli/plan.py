@@ -9,8 +9,9 @@ from esp.cli.options import add_forms, add_output, add_program, add_timed, conso
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp plan --help` need not wait for
-    from esp.fit.plan import RunPlan
+    from esp.api import Request
     from esp.sources import Source
+    from sag.unit import System
 
 USAGE = "esp plan PROG --sizes N,... --procs P,... [options]"
 
@@ -36,7 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the plan")
     group.add_argument("--io", choices=("on", "off"), default="on", help="whether input and output count")
     group.add_argument("--sizes", metavar="N,...", help="sizes to choose from: 64,128,256 or 64..1024")
-    group.add_argument("--size", metavar="NAME", default="n", help="the PARAMETER that they are (default: %(default)s)")
+    group.add_argument(
+        "--size", metavar="NAME", default="", help="the PARAMETER that they are (default: that of distributed arrays)"
+    )
     group.add_argument("--runs", metavar="N", default="20", help="how many runs, at most (default: %(default)s)")
     script = "print a shell script that makes the runs with the node program and writes the table"
     group.add_argument("--script", action="store_true", help=script)
@@ -57,7 +60,6 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("several numbers of processors are needed.", where="--procs", hint="Write --procs 1,2,4,8.")
     if not options.runs.isdecimal() or not 1 <= int(options.runs) <= _MOST:
         raise UsageError(f"{options.runs!r} is not a number of runs.", where="--runs", hint="Write for example 20.")
-    refuse_varied(options)
     from esp.api import load_machine
     from esp.cli.progress import ProgressLine
     from esp.cli.reading import source_of
@@ -71,7 +73,8 @@ def execute(options: argparse.Namespace) -> int:
         progress = shown.runs if shown else None
         many = min(int(options.runs), len(sizes) * len(procs))
         request = request_of(options, procs[0])
-        found = planned(source, system, request, sizes, procs, many, size=options.size, progress=progress)
+        name = varied_size(options, source, system, request)
+        found = planned(source, system, request, sizes, procs, many, size=name, progress=progress)
     console.warn(found.warnings, source.program.lines)
     if options.script:
         console.deliver(
@@ -82,7 +85,7 @@ def execute(options: argparse.Namespace) -> int:
     elif options.csv:
         console.deliver(rows_as_csv(output.plan_rows(found)))
     else:
-        console.deliver(output.plan_text(found, console.screen, _next(options, found)))
+        console.deliver(output.plan_text(found, console.screen, _next(options)))
     console.took(time.perf_counter() - began)
     return 0
 
@@ -118,15 +121,19 @@ _MOST = 2_000
 _LARGEST = 10**9
 
 
-def refuse_varied(options: argparse.Namespace) -> None:
-    """Refuse a value of the PARAMETER whose values ``--sizes`` has.
+def varied_size(options: argparse.Namespace, source: "Source", system: "System", request: "Request") -> str:
+    """The PARAMETER whose values ``--sizes`` has: that of ``--size``, or the one that sizes the distributed arrays.
 
     Raises:
-        UsageError: ``--set`` gives one.
+        UsageError: ``--set`` gives a value for it.
     """
-    varied = [each for each in options.set if each.partition("=")[0].strip().lower() == options.size.lower()]
+    from esp.sizing import default_size
+
+    name = options.size.strip() or default_size(source, system, request)
+    varied = [each for each in options.set if each.partition("=")[0].strip().lower() == name.lower()]
     if varied:
-        raise UsageError(f"--sizes has the values of {options.size}.", where="--set", hint=f"Leave out {varied[0]}.")
+        raise UsageError(f"--sizes has the values of {name}.", where="--set", hint=f"Leave out {varied[0]}.")
+    return name
 
 
 def sizes_of(text: str | None) -> list[int]:
@@ -146,13 +153,13 @@ def sizes_of(text: str | None) -> list[int]:
     return [int(each) for each in given]
 
 
-def _next(options: argparse.Namespace, found: "RunPlan") -> str:
+def _next(options: argparse.Namespace) -> str:
     """The command worth typing next: the table to fill in."""
     if options.program == "-":
         return ""
     from esp.cli.again import command
 
     words = command("plan", options) + f" --sizes {options.sizes}"
-    words += f" --size {found.parameter}" if found.parameter != "n" else ""
+    words += f" --size {options.size}" if options.size else ""
     words += f" --runs {options.runs}" if options.runs != "20" else ""
     return f"{words} --csv -o runs.csv"

@@ -14,7 +14,7 @@ from esp.cli.options import (
     procs_of,
     request_of,
 )
-from esp.cli.plan import refuse_varied, sizes_of
+from esp.cli.plan import sizes_of, varied_size
 
 USAGE = "esp sensitivity PROG [--procs P,...] [--sizes N,...] [options]"
 
@@ -36,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_timed(parser)
     group = parser.add_argument_group("runs")
     group.add_argument("--sizes", metavar="N,...", help="sizes: 64,128,256 or 64..1024 (default: the program's)")
-    group.add_argument("--size", metavar="NAME", default="n", help="the PARAMETER that they are (default: %(default)s)")
+    group.add_argument(
+        "--size", metavar="NAME", default="", help="the PARAMETER that they are (default: that of distributed arrays)"
+    )
     plot = "also draw the shares: .png, .svg, .pdf (needs matplotlib)"
     group.add_argument("--plot", metavar="FILE", help=plot)
     group.add_argument("--all", action="store_true", help="show every parameter of the last run")
@@ -59,8 +61,6 @@ def execute(options: argparse.Namespace) -> int:
 
         check_plot(options.plot)
     sizes = sizes_of(options.sizes) if options.sizes is not None else []
-    if sizes:
-        refuse_varied(options)
     from esp.api import load_machine
     from esp.cli.progress import ProgressLine
     from esp.cli.reading import source_of
@@ -71,9 +71,10 @@ def execute(options: argparse.Namespace) -> int:
 
     source, system = source_of(options.program, options), load_machine(options.system)
     request = request_of(options, procs[0])
+    size = varied_size(options, source, system, request) if sizes else ""
     with ProgressLine(console) as shown:
         progress = shown.runs if shown else None
-        found = sensitivities(source, system, request, procs, sizes, size=options.size, progress=progress)
+        found = sensitivities(source, system, request, procs, sizes, size=size, progress=progress)
     console.warn(found.warnings, source.program.lines)
     if options.plot is not None:
         from esp.output.plots.scalability import sensitivity_figure

@@ -15,11 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.diagnostics import SourceError, Span
-from aag.ir.directives import Align, Bound, Distribute, Format, Processors, Template
+from aag.ir.directives import Align, Distribute, Format, Processors
 from aag.ir.evaluate import Value
-from aag.ir.expressions import Constructor, Expr, Var
+from aag.ir.expressions import Constructor, Expr
 from aag.ir.spelling import spell
-from aag.ir.visitors import walk_expressions
 from aag.mapping.arrangements import REARRANGED, UNSIZED
 from aag.mapping.formats import parse_formats, split_formats
 from aag.mapping.grid import squarest
@@ -32,6 +31,7 @@ from aag.wording import plural
 from esp.api import Request, Source, map_source
 from esp.errors import PredictionError, UsageError
 from esp.explore.places import Elsewhere, PastePlace, away, places_of
+from esp.sizing import names_in_shape, shape_of
 from interpreter.result import Assumption
 from sag.unit import System
 
@@ -141,7 +141,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
             shown=_shown(scope, name),
             extents=extents[name],
             written=_written(directives[name].formats if name in directives else None),
-            sizes=tuple(each for each in _named_in(_shape(scope, name)) if each in known),
+            sizes=tuple(each for each in names_in_shape(shape_of(scope, name)) if each in known),
         )
         for name in names
     )
@@ -224,19 +224,6 @@ def environment_of(layouts: Layouts, request: Request) -> Mapping[str, Value]:
 def _shown(scope: Scope, name: str) -> str:
     entity = scope.entities.get(name)
     return name if entity is None else entity.shown
-
-
-def _shape(scope: Scope, name: str) -> tuple[Bound, ...]:
-    templates = {each.name: each.shape for each in scope.directives if isinstance(each, Template)}
-    entity = scope.entities.get(name)
-    shape = templates.get(name) or (entity.shape if entity is not None else None) or ()
-    return shape if all(each.upper is not None for each in shape) else scope.allocated.get(name, shape)
-
-
-def _named_in(shape: Iterable[Bound]) -> list[str]:
-    bounds: list[Expr] = [end for bound in shape for end in (bound.lower, bound.upper) if end is not None]
-    inside = [part for bound in bounds for part in walk_expressions(bound)]
-    return list(dict.fromkeys(part.name for part in inside if isinstance(part, Var)))
 
 
 def _written(formats: Iterable[Format] | None) -> str:

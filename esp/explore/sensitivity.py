@@ -24,6 +24,7 @@ from esp.prediction import Prediction
 from esp.quantities import kind_of, scaled, timed_parameters
 from esp.request import asked, requested
 from esp.shown import Printed
+from esp.sizing import default_size
 from esp.sources import Name, Source, read_source
 from sag.quantities import Change, make_change
 from sag.unit import Figure, System
@@ -117,7 +118,7 @@ def sensitivity(
     procs: int | Sequence[int] | None = None,
     *,
     sizes: Sequence[int] = (),
-    size: str = "n",
+    size: str = "",
     form: Form | None = None,
     cost: str | Sequence[str] | None = None,
     **options: Any,
@@ -129,7 +130,7 @@ def sensitivity(
         system: as for `esp.predict`.
         procs: a number of processors, or several.
         sizes: values of the PARAMETER that is the size; none: that of the program.
-        size: that PARAMETER.
+        size: that PARAMETER; empty: the one that sizes the distributed arrays.
         form: as for `esp.predict`.
         cost: as for `esp.predict`.
         **options: all other options of `esp.predict`, each with one value.
@@ -160,7 +161,7 @@ def sensitivities(
     procs: Sequence[int | None],
     sizes: Sequence[int] = (),
     *,
-    size: str = "n",
+    size: str = "",
     progress: Progress | None = None,
 ) -> Sensitivity:
     """As `sensitivity`, for a program that is read and a machine that is loaded."""
@@ -170,6 +171,7 @@ def sensitivities(
     runs = list(product(procs, sizes or (None,)))
     if not 0 < len(runs) <= MOST_RUNS:
         raise UsageError(f"{len(runs):,} runs are none or too many.", hint=f"Give 1 to {MOST_RUNS:,}.")
+    size = size or (default_size(source, system, request) if sizes else "")
     timed = timed_parameters(system)
     changes = _changes(system, timed)
     made: list[SensitiveRun] = []

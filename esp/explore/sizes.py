@@ -9,6 +9,7 @@ from aag.pipeline import main_unit
 from esp.errors import UsageError
 from esp.explore.axes import values_of
 from esp.explore.choices import Distributed
+from esp.sizing import sizing_parameter
 
 
 def size_name(program: Program, constants: Mapping[str, object], distributed: Distributed, wanted: str) -> str | None:
@@ -20,7 +21,9 @@ def size_name(program: Program, constants: Mapping[str, object], distributed: Di
     whole = [name for name, value in constants.items() if isinstance(value, int) and not isinstance(value, bool)]
     if wanted.strip().lower() == "none":
         return None
-    return _asked_size(wanted, whole) if wanted else _size_of(program, distributed, whole)
+    if wanted:
+        return _asked_size(wanted, whole)
+    return sizing_parameter(program, (name for target in distributed.targets for name in target.sizes), whole)
 
 
 def _asked_size(name: str, whole: Sequence[str]) -> str:
@@ -45,21 +48,6 @@ def sizes_of(listed: str) -> list[int]:
     if not all(each.isdecimal() for each in values):
         raise UsageError(f"{listed!r} are not sizes.", where="--size", hint="Write n=16:256:16 or n=100,200.")
     return sorted({int(each) for each in values})
-
-
-def _size_of(program: Program, distributed: Distributed, whole: Sequence[str]) -> str | None:
-    """The PARAMETER that sizes what is distributed; None where there is none."""
-    names = [name for target in distributed.targets for name in target.sizes]
-    name = next((each for each in names if each in whole), None)
-    unit = main_unit(program)
-    for _ in whole if name is not None else ():
-        entity = unit.entity(name or "")
-        initial = None if entity is None else entity.initial
-        inside = set() if initial is None else {e.name for e in walk_expressions(initial) if isinstance(e, Var)}
-        if len(inside) != 1 or not inside <= set(whole):
-            break
-        (name,) = inside  # computed from another one: that is the size
-    return name
 
 
 def others_fixed(

@@ -19,6 +19,7 @@ from esp.fit.regression import prior_of
 from esp.fit.runs import MeasuredRun
 from esp.fit.walks import FitSubject, Progress, RunWalks
 from esp.quantities import NODE, kind_of, quantities_of
+from esp.sizing import default_size
 from esp.sources import Source
 from sag.unit import System
 
@@ -68,7 +69,7 @@ def planned(
     procs: Sequence[int],
     budget: int,
     *,
-    size: str = "n",
+    size: str = "",
     progress: Progress | None = None,
 ) -> RunPlan:
     """Choose runs.
@@ -80,7 +81,7 @@ def planned(
         sizes: values of the PARAMETER that is the size.
         procs: numbers of processors.
         budget: how many runs.
-        size: the PARAMETER.
+        size: the PARAMETER; empty: the one that sizes the distributed arrays.
         progress: called before each prediction.
 
     Raises:
@@ -130,7 +131,7 @@ def _checked(source: Source, system: System, request: api.Request, size: str) ->
         UsageError: the program has no such PARAMETER.
     """
     constants = api.lower_source(source, system, request).node_program.layouts.constants
-    name = size.lower()
+    name = (size or default_size(source, system, request)).lower()
     if isinstance(constants.get(name), int):
         return name
     known = sorted(each for each, value in constants.items() if type(value) is int and "$" not in each)

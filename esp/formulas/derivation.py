@@ -41,7 +41,7 @@ def formula(
     system: str | PathLike[str] = "ipsc860",
     procs: int | None = None,
     *,
-    free: str = "n",
+    free: str = "",
     form: Form | None = None,
     cost: str | Sequence[str] | None = None,
     **options: Any,
@@ -52,7 +52,8 @@ def formula(
         source: as for `esp.predict`.
         system: as for `esp.predict`.
         procs: as for `esp.predict`.
-        free: the parameter of the formula: a PARAMETER of the program, or a variable that is given a value.
+        free: the parameter of the formula: a PARAMETER of the program, or a variable that is given a value; empty: the
+            PARAMETER that sizes the distributed arrays.
         form: as for `esp.predict`.
         cost: as for `esp.predict`.
         **options: all other options of `esp.predict`, each with one value.
@@ -78,7 +79,7 @@ def formula(
 
 
 def formula_of(
-    source: Source, system: System, request: api.Request, free: str = "n", watch: Watch | None = None
+    source: Source, system: System, request: api.Request, free: str = "", watch: Watch | None = None
 ) -> TimeFormula:
     """The formula of a program that is read, on a machine that is loaded. `watch`: called at each iteration of a loop
     that is walked for it; what it raises ends the work.

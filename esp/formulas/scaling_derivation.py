@@ -63,7 +63,7 @@ def scaling_formula(
     system: str | PathLike[str] = "ipsc860",
     procs: int | None = None,
     *,
-    free: str = "n",
+    free: str = "",
     form: Form | None = None,
     cost: str | Sequence[str] | None = None,
     **options: Any,
@@ -74,7 +74,7 @@ def scaling_formula(
         source: as for `esp.predict`.
         system: as for `esp.predict`.
         procs: the number at which the formula is compared with a prediction.
-        free: the parameter that is the size.
+        free: the parameter that is the size; empty: the PARAMETER that sizes the distributed arrays.
         form: as for `esp.predict`.
         cost: as for `esp.predict`.
         **options: all other options of `esp.predict`, each with one value, except ``grid``.
@@ -95,7 +95,7 @@ def scaling_formula(
 
 
 def scaling_formula_of(
-    source: Source, system: System, request: api.Request, free: str = "n", progress: Progress | None = None
+    source: Source, system: System, request: api.Request, free: str = "", progress: Progress | None = None
 ) -> ScalingFormula:
     """The formula of a program that is read, on a machine that is loaded.
 

@@ -13,6 +13,7 @@ from esp import api
 from esp.computed import Computed
 from esp.conditions import Shares, has_conditions
 from esp.errors import PredictionError, UsageError
+from esp.sizing import default_size
 from esp.sources import Source
 from interpreter.engine import interpret
 from interpreter.listeners import Watch
@@ -121,7 +122,7 @@ class Trials(Struct, frozen=True):
 
 
 def trials_of(source: Source, system: System, request: api.Request, free: str, watch: Watch | None = None) -> Trials:
-    """A program that is read, on a machine that is loaded. `watch`: see `Trials`.
+    """A program that is read, on a machine that is loaded. `free`: empty for `default_size`; `watch`: see `Trials`.
 
     Raises:
         UsageError: there are several scenarios.
@@ -131,6 +132,7 @@ def trials_of(source: Source, system: System, request: api.Request, free: str, w
         raise UsageError("a formula has one scenario.", hint="Give each change one value.")
     machine = export(system, api.scenario_of(request))
     shares = _shares(source, system, request, machine, watch)
+    free = free or default_size(source, system, request)
     return Trials(source, system, request, free.lower(), machine, shares, watch)
 
 

@@ -201,8 +201,25 @@ end
 
 def test_what_can_be_free_is_named():
     with pytest.raises(esp.UsageError) as raised:
-        esp.formula(PLATE, procs=4)
+        esp.formula(PLATE, procs=4, free="n")
     assert "free nx" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("constants", "shape", "size"),
+    [
+        ("nx = 96, ny = 64", "nx, ny", "nx"),
+        ("steps = 4, rows = 64", "rows, rows", "rows"),
+        ("rows = 64, more = rows + 2", "0:more, 4", "rows"),
+        ("n = 64, k = 8", "k, n", "k"),
+    ],
+)
+def test_what_sizes_the_distributed_arrays_is_free_unless_named(constants, shape, size):
+    source = (
+        f"program p\n integer, parameter :: {constants}\n real :: a({shape})\n!hpf$ distribute a(block, *)\n a = 1\nend"
+    )
+    assert esp.formula(source, procs=2).parameter == size
+    assert esp.sensitivity(source, procs=2, sizes=[32]).parameter == size
 
 
 STEPS = """program p
