@@ -26,10 +26,10 @@ _MIRRORED = {"==": "==", "/=": "/=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def both(left: Expr | None, right: Expr | None) -> Expr | None:
-    """The conjunction of two conditions, either of which may be absent."""
+    """The conjunction of two conditions, either of which may be absent; its place is that of the second one."""
     if left is None or right is None:
         return right if left is None else left
-    return Binary(".and.", left, right)
+    return Binary(".and.", left, right, span=right.span)
 
 
 def is_plain(guard: Expr, symbols: Symbols) -> bool:

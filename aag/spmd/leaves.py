@@ -1,5 +1,6 @@
 """The assignments of a nest of DO loops, each with the loops around it and the conditions on the way."""
 
+import dataclasses
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
 from msgspec import Struct
@@ -203,7 +204,9 @@ def _conditional(
             tests += [] if reached is None else [Leaf(around.indices, around.loops, around.mask, first)]
             tests.append(Leaf(before.indices, before.loops, before.mask, test))
             condition = own
-        inner = _body(lowering, branch.body, around.inside((), (), both(reached, condition)), arrays=arrays)
+        holds = both(reached, condition)
+        holds = None if holds is None else dataclasses.replace(holds, span=branch.span)
+        inner = _body(lowering, branch.body, around.inside((), (), holds), arrays=arrays)
         if inner is None:
             return None
         if len(branches) == len(inner) == 1 and condition is not None:

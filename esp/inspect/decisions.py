@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from aag.graph import aau as g
 from aag.ir.evaluate import Unknown, Value
-from aag.ir.expressions import Element, Expr
+from aag.ir.expressions import Element, Expr, Var
 from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
 from aag.mapping.layout import Layouts
@@ -108,7 +108,8 @@ def _nest(nest: n.Nest, layouts: Layouts) -> str:
 def _tests(nest: n.Nest) -> str:
     """That an iteration tests the conditions of other lines, which carry no time of their own."""
     own = {nest.span.line, *(each.span.line for each in nest.assigns)}
-    tested = (each.span.line for condition in conditions_of(nest) for each in walk_expressions(condition))
+    parts = (each for condition in conditions_of(nest) for each in walk_expressions(condition))
+    tested = (each.span.line for each in parts if isinstance(each, Var | Element))  # an ELSE has its own place, too
     lines = sorted({*tested} - own - {0})
     if not lines:
         return ""

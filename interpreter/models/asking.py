@@ -2,7 +2,8 @@
 
 import re
 
-from aag.diagnostics import Diagnostic, Span, UnresolvedError
+from aag.diagnostics import NOWHERE, Diagnostic, Span, UnresolvedError
+from aag.ir.expressions import Expr
 from aag.spmd.acts import MASK_SHARE
 from aag.spmd.branches import GuardedBranch, kept_of
 from aag.spmd.nodes import Nest, assigns_of
@@ -18,6 +19,11 @@ def wish(run: Run, name: str, span: Span) -> None:
     setting = run.setting
     if setting.asks_shares and not (name in setting.unshared or name in setting.masks):
         run.books.wishes.setdefault(name, span)
+
+
+def span_of(condition: Expr, otherwise: Span) -> Span:
+    """Where a condition is in the source; the place of what it guards where lowering made the condition."""
+    return otherwise if condition.span == NOWHERE else condition.span
 
 
 def name_of_mask(nest: Nest) -> str:

@@ -9,10 +9,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.spmd.branches import GuardedBranch, GuardedChain, chains_of, may_change
+from aag.spmd.branches import GuardedBranch, GuardedChain, chains_of, kept_of, may_change
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
-from interpreter.models.asking import COMPUTED, name_of_guard, share_of_mask, wish
+from interpreter.models.asking import COMPUTED, name_of_guard, share_of_mask, span_of, wish
 from interpreter.state import Run
 
 Array = NDArray[np.float64]
@@ -94,7 +94,11 @@ def _counted(run: Run, nest: Nest, branch: GuardedBranch, level: int) -> Ints | 
 
 
 def _announce(run: Run, nest: Nest, times: BranchTimes, share: float) -> None:
-    span = times.branch.assigns[0].span
+    if kept_of(times.branch):  # keeps the condition of an IF, which is announced with what that IF guards
+        if times.how != "computed":
+            wish(run, name_of_guard(nest, times.branch), times.branch.assigns[0].span)
+        return
+    span = span_of(times.branch.holds, times.branch.assigns[0].span)
     if times.how == "computed":
         told = f"line {span.line}: the condition depends on data: it holds {share:.0%} of the time, {COMPUTED}"
         run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, span)

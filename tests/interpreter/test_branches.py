@@ -90,3 +90,46 @@ def test_a_condition_with_too_many_values_to_compute_at_once_is_looked_at_in_eac
     text = GUARDED.format(body="if (0.5d0*i > 3) s = s + 1", range="1, 9000000")
     with pytest.raises(InterpretationError, match="E506"):
         esp.predict(text, procs=3)
+
+
+LINES = """\
+program p
+  integer, parameter :: n = 16
+  real :: a(n), b(n)
+  integer :: i
+!HPF$ DISTRIBUTE (BLOCK) :: a, b
+  read *, b
+  do i = 1, n
+    if (b(i) > 0.5) then
+
+      a(i) = 1.0
+      b(i) = 2.0
+    else if (b(i) > 0.2) then
+
+      a(i) = 3.0
+    end if
+  end do
+  where (b > &
+         1.0)
+    a = 4.0
+  end where
+  do i = 1, n
+    if (i > 2) then
+      if (a(i) > 0.5) then
+
+        a(i) = 1.0
+      end if
+      b(i) = 2.0
+    end if
+  end do
+  forall (i = 1:n, &
+          a(i) > 3.0)
+    a(i) = 1.0
+  end forall
+end program p
+"""
+
+
+def test_conditions_are_announced_where_they_are():
+    said = [each for each in esp.predict(LINES, procs=4).assumptions if each.code == "mask"]
+    assert [each.span.line for each in said] == [8, 12, 17, 23, 31]
