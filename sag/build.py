@@ -324,7 +324,8 @@ def _check_ranges(part: RawPart, figures: dict[str, Parameter], findings: Findin
         if end in level:
             what = "have no 'upto'" if end == inf else "end at the same size"
             message = f"the message ranges '{level[end]}' and '{each.text}' {what}"
-            findings.add("M107", message, each.place)
+            hint = f"write another 'upto' for one, or leave it out ('{level[end]}: void' in a file that extends others)"
+            findings.add("M107", message, each.place, hint)
         level[end] = each.text
     for level in (level for level in ends.values() if inf not in level):
         place = next(each.place for each in part.named if each.text == level[max(level)])

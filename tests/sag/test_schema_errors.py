@@ -254,7 +254,11 @@ NETWORK = SYSTEMS.joinpath("ipsc860.yaml").read_text()
 @pytest.mark.parametrize(
     ("old", "new", "code", "message", "hint"),
     [
-        (*("                upto: 100 B\n", "", "M107"), "the message ranges 'short' and 'long' have no 'upto'", ""),
+        (
+            *("                upto: 100 B\n", "", "M107"),
+            "the message ranges 'short' and 'long' have no 'upto'",
+            "write another 'upto' for one, or leave it out ('short: void' in a file that extends others)",
+        ),
         (
             *("              long:\n", "              long:\n                upto: 4 KB\n", "M107"),
             *("the largest messages have no range", "leave out its 'upto'"),
