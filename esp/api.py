@@ -11,6 +11,7 @@ Each stage is a frozen value, so that nothing leaks from one what-if to the next
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
+from itertools import count
 from operator import add
 from os import PathLike
 from typing import Any, TypeVar
@@ -35,7 +36,7 @@ from esp.request import BUDGET, SWITCHES, Request, asked, requested, switched
 from esp.sources import Name, Source, read_source
 from interpreter.engine import interpret
 from interpreter.folding import folded
-from interpreter.listeners import Listener, Watch
+from interpreter.listeners import Listener, Watch, begin
 from interpreter.result import Result
 from interpreter.setting import Setting
 from sag.load import load_system
@@ -278,8 +279,11 @@ def interpret_stages(
         esp.incomplete.IncompleteError: something is left out, and the request wants no partial prediction.
     """
     machine = export(system, scenario_of(request))
+    attempts = count()
 
     def attempt(setting: Setting) -> Result:
+        if next(attempts):
+            begin(watch, "again with computed values")
         setting = structs.replace(setting, partial=request.partial)
         return interpret(stages.node_program, stages.graph, machine, setting, listener, watch)
 

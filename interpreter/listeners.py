@@ -44,6 +44,13 @@ Watch = Callable[[int, float], None]
 and how much of its iterations is done, 0 to 1."""
 
 
+def begin(watch: Watch | None, walk: str) -> None:
+    """Name the walk that begins, where the watch shows names (`esp.cli.progress.ProgressLine.begin`)."""
+    named = getattr(watch, "begin", None)
+    if named is not None:
+        named(walk)
+
+
 class Traffic(Struct, frozen=True, eq=False):
     """What communication time was spent on, one entry for each processor that spent it.
 

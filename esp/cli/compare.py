@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from esp.cli.options import (
@@ -47,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     jobs = "processes on this computer (same results; default: one per core)"
     group.add_argument("--jobs", metavar="N", help=jobs)
     group.add_argument("--timed", action="store_true", help="rank by the time between two readings of the clock")
+    group.add_argument("--interval", action="store_true", help="how sure the ranking is also where that takes long")
     add_forms(group, "docs/explore.md")
     add_output(parser)
 
@@ -81,13 +83,15 @@ def execute(options: argparse.Namespace) -> int:
     request = request_of(options, procs)
     with ProgressLine(console) as shown:
         progress = shown.predictions if shown else None
+        programs, choices = (
+            partial(each, progress=progress, jobs=jobs, interval=options.interval)
+            for each in (compare.compare_programs, compare.compare_choices)
+        )
 
         def made(asked: "Request") -> "Comparison":
             if len(sources) > 1:
-                return compare.compare_programs(sources, system, asked, progress=progress, jobs=jobs)
-            return compare.compare_choices(
-                sources[0], system, asked, named=named, size=options.size, progress=progress, jobs=jobs
-            )
+                return programs(sources, system, asked)
+            return choices(sources[0], system, asked, named=named, size=options.size)
 
         found, complete = with_answers(made, request)
     options.set += answered(complete, request)

@@ -1,6 +1,7 @@
 """`esp run`: predict the time of a program on a machine, and where it goes."""
 
 import argparse
+import sys
 import time
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -116,11 +117,14 @@ def execute(options: argparse.Namespace) -> int:
         request = _trace(source, system, request, options.trace, console)
     predictions = []
     impossible: dict[int, SourceError] = {}
+    said: set[Diagnostic] = set()
     beside = (1,) if len(numbers) > 1 and 1 not in numbers else ()  # what speed-up is against
     for number in (*beside, *numbers):
         try:
             wanted = replace(request, procs=number)
-            made, request = with_answers(lambda asked: _predicted(source, system, asked, console, interval), wanted)
+            made, request = with_answers(
+                lambda asked: _predicted(source, system, asked, console, interval, said), wanted
+            )
             predictions.append(made)
         except UnresolvedError:
             raise
@@ -132,7 +136,8 @@ def execute(options: argparse.Namespace) -> int:
         impossible.pop(1, None)
     if not predictions:
         raise next(iter(impossible.values()))
-    console.warn(dict.fromkeys(found for each in predictions for found in each.warnings), source.program.lines)
+    found = dict.fromkeys(found for each in predictions for found in each.warnings)
+    console.warn([each for each in found if each not in said], source.program.lines)
     if len(numbers) > 1:
         reasons = {number: error.diagnostics[0] for number, error in impossible.items()}
         if options.csv:  # which has no place for a reason
@@ -147,17 +152,29 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _predicted(
-    source: "Source", system: "System", request: "Request", console: "Console", interval: "Callable[[Prediction], bool]"
+    source: "Source",
+    system: "System",
+    request: "Request",
+    console: "Console",
+    interval: "Callable[[Prediction], bool]",
+    said: "set[Diagnostic]",
 ) -> "Prediction":
-    """The prediction, with its interval where that is wanted; with progress on a terminal while it takes long."""
+    """The prediction, with its interval where that is wanted; with progress on a terminal while it takes long, and
+    what misleads most there before it begins. `said`: what was warned of."""
     from msgspec.structs import replace
 
+    from aag.mapping.resolve import UNDISTRIBUTED
     from esp import api
     from esp.cli.progress import ProgressLine
     from esp.explore.interval import interval_of, own_walk
 
     with ProgressLine(console) as watch:
         stages = api.lower_source(source, system, request)
+        if sys.stderr.isatty():
+            mapped = (each for each in stages.node_program.layouts.notes if each.code == UNDISTRIBUTED)
+            early = [each for each in (*source.program.diagnostics, *mapped) if each not in said]
+            console.warn(early, source.program.lines)
+            said.update(early)
         made = api.interpret_stages(stages, system, request, watch=watch)
         if not interval(made):
             return made

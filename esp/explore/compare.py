@@ -124,6 +124,7 @@ def compare(
     distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
     size: str | None = None,
     jobs: int = 1,
+    interval: bool = False,
     **options: Any,
 ) -> Comparison:
     """Predict and rank the possible distributions of a program.
@@ -139,6 +140,7 @@ def compare(
             ``"none"``: do not search; ``"n=16:256:16"``: try every choice at each of these sizes.
         jobs: processes on this computer, used if they save time; results do not change. With more than one, a script
             needs ``if __name__ == "__main__":`` around its calls.
+        interval: find how sure the ranking is also where that takes long, as messages wait for each other on links.
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values such as
             ``n=512``.
 
@@ -164,8 +166,9 @@ def compare(
     request = requested(arguments.processors(procs), **options)
     machine = load_machine(system)
     if len(read) > 1:
-        return compare_programs(read, machine, request, jobs=jobs)
-    return compare_choices(read[0], machine, request, named=named_formats(distribute), size=size, jobs=jobs)
+        return compare_programs(read, machine, request, jobs=jobs, interval=interval)
+    named = named_formats(distribute)
+    return compare_choices(read[0], machine, request, named=named, size=size, jobs=jobs, interval=interval)
 
 
 def named_formats(distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None) -> list[dict[str, str]]:
@@ -190,6 +193,7 @@ def compare_choices(
     size: str | None = None,
     progress: Progress | None = None,
     jobs: int = 1,
+    interval: bool = False,
 ) -> Comparison:
     """As `compare`, for a program that is read and a machine that is loaded; `named`: see `choices_of`."""
     _refuse_scenarios(request)
@@ -213,7 +217,9 @@ def compare_choices(
         done = {at: assuming(each, distributed.assumptions) for at, each in done.items()}
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
-        order, done, stopped = _with_intervals(done, predictions, request, len(wanted), progress, stopped=bool(untried))
+        order, done, stopped = _with_intervals(
+            done, predictions, request, len(wanted), progress, stopped=bool(untried), always=interval
+        )
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = None, None
         if not stopped and ranked[0].prediction.fits and all(each.complete for each in done.values()):
@@ -238,7 +244,13 @@ def compare_choices(
 
 
 def compare_programs(
-    sources: Sequence[Source], system: System, request: Request, *, progress: Progress | None = None, jobs: int = 1
+    sources: Sequence[Source],
+    system: System,
+    request: Request,
+    *,
+    progress: Progress | None = None,
+    jobs: int = 1,
+    interval: bool = False,
 ) -> Comparison:
     """Several programs as they are, ranked."""
     _refuse_scenarios(request)
@@ -246,7 +258,9 @@ def compare_programs(
     wanted = _with_own_values(sources, request)
     with Predictions(wanted, system, jobs) as predictions:
         done, impossible, untried = _predict_all(predictions, files, [True] * len(files), progress)
-        order, done, stopped = _with_intervals(done, predictions, request, len(wanted), progress, stopped=bool(untried))
+        order, done, stopped = _with_intervals(
+            done, predictions, request, len(wanted), progress, stopped=bool(untried), always=interval
+        )
     code = [_code(sources[at].program) for at in order]
     return Comparison(
         ranked=_ranked([(files[at], done[at], True, None) for at in order], request),
@@ -297,12 +311,13 @@ def _with_intervals(
     progress: Progress | None,
     *,
     stopped: bool,
+    always: bool,
 ) -> tuple[list[int], dict[int, Prediction], bool]:
     """The order of the predictions, these with the intervals of those that could be the fastest, and whether the
     comparison was stopped, before or meanwhile."""
     order = _order(done, request)
     times_s = [_time_s(done[at], request) for at in order]
-    near = [] if stopped else [order[at] for at in contenders(times_s, [done[at] for at in order])]
+    near = [] if stopped else [order[at] for at in contenders(times_s, [done[at] for at in order], always=always)]
     found = dict(done)
     try:
         for number, (at, made) in enumerate(predictions.with_intervals(done, near), 1):

@@ -16,7 +16,7 @@ from esp.api import Prediction, Request, Source, Stages, compiled, interpret_sta
 from esp.explore.ties import FAR
 from esp.prediction import COMPILER, Interval, Variant
 from esp.stated import meeting, stated_errors
-from interpreter.listeners import Watch
+from interpreter.listeners import Watch, begin
 from interpreter.models.circuits import MOST
 from interpreter.result import Figure
 from sag.uncertainty import AS_GIVEN, SCENARIOS, TAIL, quantiles, uncertain, uncertain_scenario
@@ -46,13 +46,14 @@ def cheap(prediction: Prediction) -> bool:
     return possible(prediction) and prediction.processors <= MANY and not meeting(prediction)
 
 
-def contenders(times_s: Sequence[float], predictions: Sequence[Prediction]) -> list[int]:
-    """Positions of the choices that could be the fastest in some scenario, where that takes little longer; none where
-    that is but one. The first of them is the fastest with the given figures."""
-    if not predictions or not all(each.complete for each in predictions) or not cheap(predictions[0]):
+def contenders(times_s: Sequence[float], predictions: Sequence[Prediction], *, always: bool = False) -> list[int]:
+    """Positions of the choices that could be the fastest in some scenario, where that takes little longer, or `always`;
+    none where that is but one. The first of them is the fastest with the given figures."""
+    wanted = possible if always else cheap
+    if not predictions or not all(each.complete for each in predictions) or not wanted(predictions[0]):
         return []
     rows = enumerate(zip(times_s, predictions, strict=True))
-    found = [at for at, (time_s, each) in rows if time_s <= FAR * times_s[0] and each.fits and cheap(each)]
+    found = [at for at, (time_s, each) in rows if time_s <= FAR * times_s[0] and each.fits and wanted(each)]
     return found if len(found) > 1 else []
 
 
@@ -170,13 +171,6 @@ def _walk(
         timed_s=timed_s,
         apart=apart,
     )
-
-
-def begin(watch: Watch | None, what: str) -> None:
-    """Tell who watches that another walk begins, if he shows that (`esp.cli.progress.ProgressLine.begin`)."""
-    told = getattr(watch, "begin", None)
-    if told is not None:
-        told(what)
 
 
 def _variant(walk: Walk) -> Variant:

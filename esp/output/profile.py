@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from esp.explore.interval import cheap, possible
 from esp.output.assumptions import assumed
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import (
@@ -243,4 +244,6 @@ def _trust(prediction: Prediction) -> str:
     if walked < all_of_them:
         given = "" if prediction.interval is None else " with the given figures"  # scenarios have walks of their own
         text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked{given}, the others repeat them"
+    if prediction.interval is None and possible(prediction) and not cheap(prediction):
+        text += "; the range of the time takes longer: --interval"
     return text

@@ -15,6 +15,7 @@ _GUESSES = frozenset(("bound", "branch", "mask", "selected", "while"))
 """Assumptions about what data decide."""
 _SOMEWHERE = "within the ranges of the estimated figures"
 _NO_FIGURE = "no single figure decides"
+_UNTRIED = "the ranges of the estimated figures are not tried (`esp compare --interval` tries them, which takes long)"
 _COMPILED = {
     "interchange": ("interchanges loops", "does not interchange loops"),
     "fuse": ("fuses loops", "does not fuse loops"),
@@ -69,9 +70,9 @@ def ranking(found: Certainty) -> list[str]:
         said.append(f"1 is faster than {listed_ranks(rest)} whatever the estimated figures are in their ranges")
     if found.untried:
         told = f"1 is faster than {listed_ranks(found.untried)} with the given figures"
-        said.append(f"{told}; the ranges of the estimated figures are not tried")
+        said.append(f"{told}; {_UNTRIED}")
     elif not found.tried:
-        said.append("the ranges of the estimated figures are not tried")
+        said.append(_UNTRIED)
     if found.far:
         said.append(f"1 is more than {FAR:g} times as fast as {listed_ranks(found.far)}")
     return said

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from types import SimpleNamespace
 
 import pytest
 from msgspec import structs
@@ -82,7 +83,7 @@ def predict_with(monkeypatch, predict):
         try:  # what is asked need not fit the program
             return lower(source, *others)
         except (SourceError, UsageError):
-            return None
+            return SimpleNamespace(node_program=SimpleNamespace(layouts=SimpleNamespace(notes=())))
 
     monkeypatch.setattr(api, "lower_source", keep)
     monkeypatch.setattr(api, "interpret_stages", lambda _, system, request, **__: predict(lowered[-1], system, request))

@@ -1,9 +1,11 @@
 """The line that says how far long work has come."""
 
 import re
+import sys
 
 import pytest
 
+from esp import api
 from esp.api import load_machine, read_source, requested
 from esp.cli import progress
 from esp.cli.console import Console
@@ -122,3 +124,44 @@ def test_loops_within_loops_add_up(unroll):
     assert shares[0] == 0.0
     assert 0.0 < shares[-1] < 1.0
     assert not unroll or len(set(shares)) == 50
+
+
+UNDISTRIBUTED = "program p\n real :: a(8)\n a = 1.0\n read *, a\n where (a > 1.0) a = 2.0\nend program p\n"
+
+
+def test_what_misleads_most_is_said_before_the_walk_and_once(esp, tmp_path, monkeypatch):
+    (tmp_path / "p.f90").write_text(UNDISTRIBUTED)
+    said = []
+    interpreted = api.interpret_stages
+
+    def watched(*args, **named):
+        said.append(sys.stderr.getvalue())
+        return interpreted(*args, **named)
+
+    monkeypatch.setattr(api, "interpret_stages", watched)
+    _, _, err = esp("run", str(tmp_path / "p.f90"), "--procs", "4", terminal=True)
+    assert "W311" in said[0]
+    assert err.count("W311") == 1
+    _, _, err = esp("run", str(tmp_path / "p.f90"), "--procs", "4")
+    assert err.count("W311") == 1
+    assert "W311" not in said[-1]
+
+
+def test_a_walk_with_computed_values_has_a_name():
+    text = "program p\n real :: a(8)\n!hpf$ distribute a(block)\n integer :: i\n call random_number(a)\n"
+    text += " do i = 1, 8\n if (a(i) > 0.5) a(i) = 2.0\n end do\nend program p\n"
+    named = []
+
+    class Watching:
+        """A watch with names."""
+
+        def __call__(self, line, done):
+            """Nothing is shown of it."""
+
+        def begin(self, walk):
+            """The next walk."""
+            named.append(walk)
+
+    source, machine, request = read_source(text), load_machine("ipsc860"), requested(4)
+    api.interpret_stages(api.lower_source(source, machine, request), machine, request, watch=Watching())
+    assert named == ["again with computed values"]

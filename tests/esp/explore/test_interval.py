@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from esp.api import interpret_stages, load_machine, lower_source, predict, read_source, requested, switched
 from esp.cli.main import main
 from esp.explore import interval
+from esp.explore.compare import compare
 from esp.explore.interval import interval_of, own_walk
 from sag.uncertainty import SCENARIOS, quantiles, uncertain_scenario
 
@@ -116,3 +117,14 @@ def test_a_range_holds_if_what_is_assumed_of_the_data_does(given, says, capsys):
     assert main(["run", "laplace", "--procs", "2", "--set", "n=32", *given]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert ("in 90% of the scenarios, if what is assumed of the data holds;" in text) == says
+
+
+def test_a_comparison_tries_ranges_where_messages_meet_if_that_is_wanted():
+    wanted = {"system": "cluster-ib", "procs": 8, "n": 64, "size": "none", "distribute": ["(BLOCK,*)", "(*,CYCLIC)"]}
+    quick, sure = compare("laplace.hpf", **wanted), compare("laplace.hpf", **wanted, interval=True)
+    assert quick.certainty.untried
+    assert not sure.certainty.untried
+    assert [each.shown for each in sure.ranked] == [each.shown for each in quick.ranked]
+    assert all(each.prediction.interval is None for each in quick.ranked)
+    first, second = (each.prediction for each in sure.ranked[:2])
+    assert first.interval.times_s.shape == second.interval.times_s.shape == (SCENARIOS,)

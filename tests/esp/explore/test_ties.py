@@ -135,9 +135,10 @@ def test_far_choices_and_missing_scenarios_are_named():
     found = certainty([timing(1.0), timing(1.1), timing(1.01), *(timing(3.5 + at) for at in range(4))])
     assert found.far == (4, 5, 6, 7)
     assert not found.tried
+    told = "the ranges of the estimated figures are not tried (`esp compare --interval` tries them, which takes long)"
     assert ranking(found) == [
         "1 and 3 are equal within the model error of 2%",
-        "1 is faster than 2 with the given figures; the ranges of the estimated figures are not tried",
+        f"1 is faster than 2 with the given figures; {told}",
         "1 is more than 3 times as fast as 4 to 7",
     ]
     assert ranking(certainty([timing(1.0)])) == []
