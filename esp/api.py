@@ -27,7 +27,7 @@ from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp.calling import in_python
-from esp.computed import NOTHING, Computed, as_given, given_values, setting_of, settled
+from esp.computed import NOTHING, Computed, as_given, given_values, setting_of, settled, unused_shares
 from esp.elements import hinted
 from esp.incomplete import incomplete
 from esp.locate import find_system, systems_dir
@@ -290,7 +290,8 @@ def interpret_stages(
     result, computed = interpreted(stages, request, attempt)
     if request.granularity in FOLDED:
         result = folded(result, unit_of(stages.graph, request.granularity))
-    prediction = assuming(presented(result, stages, request), computed.assumptions)
+    unused = unused_shares(stages.source.program, request, computed)
+    prediction = assuming(presented(result, stages, request), (*computed.assumptions, *unused))
     if not (prediction.complete or request.partial):
         raise incomplete(prediction)
     return prediction

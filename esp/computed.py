@@ -22,10 +22,10 @@ from aag.ir.overridden import computed_by
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import backward_slice, names_in, walk_statements
 from aag.mapping.constants import constants_of, typed
-from aag.mapping.settable import TRIPS
+from aag.mapping.settable import TRIPS, is_made_up
 from aag.pipeline import main_unit
 from aag.wording import plural
-from esp.conditions import ASKED, Shares, asked_before, shares_of
+from esp.conditions import ASKED, Shares, asked_before, given_shares, shares_of
 from esp.elements import of_elements, with_given
 from esp.read_later import also_assigned, literal, with_input
 from esp.request import Request
@@ -81,7 +81,7 @@ def settled(
     Raises:
         UnresolvedError: values are missing that cannot be computed; it says why.
     """
-    if request.budget and (before := asked_before(program) - known.shares.known):
+    if _asks_shares(request) and (before := asked_before(program) - known.shares.known):
         known = known.joined(_shares(program, request, frozenset(before)))
     while True:
         try:
@@ -101,6 +101,11 @@ def settled(
             if missing.keys() - taken.values.keys():
                 raise _explained(error, missing, main_unit(program), request) from None
             known = known.joined(more).joined(taken)
+
+
+def _asks_shares(request: Request) -> bool:
+    """Whether shares of conditions are looked for: in a run, or among the given ones."""
+    return bool(request.budget or given_shares(request.values))
 
 
 def _shares(program: Program, request: Request, names: frozenset[str]) -> Computed:
@@ -143,7 +148,7 @@ def as_given(program: Program, request: Request) -> Program:
 @lru_cache(maxsize=64)
 def _overridden(program: Program, given: tuple[tuple[str, Value], ...]) -> tuple[tuple[str, Value], ...]:
     """Those given values that hold instead of what the program computes; not of scalars that only select elements."""
-    unit, values = main_unit(program), {name: value for name, value in given if not TRIPS.fullmatch(name)}
+    unit, values = main_unit(program), {name: value for name, value in given if not is_made_up(name)}
     constants, _ = constants_of(unit, values)
     computed = sorted(computed_by(unit, values))
     return tuple((name, values[name]) for name in computed if selected(unit, name, constants) is None)
@@ -167,8 +172,9 @@ def setting_of(program: Program, request: Request, computed: Computed) -> Settin
         uncomputed=computed.uncomputed,
         branches=computed.shares.branches,
         masks=computed.shares.masks,
-        asks_shares=bool(request.budget),
+        asks_shares=_asks_shares(request),
         unshared=computed.shares.unknown,
+        given_shares=frozenset(computed.shares.given),
     )
 
 
@@ -180,7 +186,7 @@ def _computed(
     lines = {name: int(found[1]) for name in names if (found := TRIPS.fullmatch(name))}
     wanted = WantedValues(scalars=names.difference(lines), loops=frozenset(lines.values()))
     unit = main_unit(program)
-    values = {name: value for name, value in given if not TRIPS.fullmatch(name)}
+    values = {name: value for name, value in given if not is_made_up(name)}
     constants, _ = constants_of(unit, values)
     made = run(unit, wanted, constants, values, RunLimits(operations=operations))
     spans = {name: Span(program.file, line) for name, line in lines.items()}
@@ -192,7 +198,7 @@ def _computed(
 def _taken(program: Program, given: tuple[tuple[str, Value], ...], names: tuple[str, ...]) -> Computed:
     """Values for those of some scalars that only select elements."""
     unit = main_unit(program)
-    constants, _ = constants_of(unit, {name: value for name, value in given if not TRIPS.fullmatch(name)})
+    constants, _ = constants_of(unit, {name: value for name, value in given if not is_made_up(name)})
     found = {name: place for name in names if (place := selected(unit, name, constants)) is not None}
     told = (
         Assumption(
@@ -271,3 +277,16 @@ def _with(found: Diagnostic, name: str, why: str, unit: Unit, budget: int) -> Di
     # Where a value is missing nobody knows whether the loop ends.
     unknown = "how often this loop runs is unknown" if read and found.code == "E502" else found.message
     return structs.replace(found, message=f"{unknown}: {why}", hint=hint)
+
+
+def unused_shares(program: Program, request: Request, computed: Computed) -> tuple[Assumption, ...]:
+    """That given shares of conditions have no effect, where they have none."""
+    used = frozenset[int]().union(*computed.shares.given.values())
+    return tuple(
+        Assumption(
+            code="given",
+            text=f"line {line}: HOLDS_{line} has no effect: esp counts how often it holds, or it ends a loop",
+            span=Span(program.file, line),
+        )
+        for line in sorted(given_shares(request.values).keys() - used)
+    )

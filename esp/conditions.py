@@ -2,7 +2,8 @@
 
 An interpretation that comes to such a condition goes on with an assumption, and asks at its end: ``if_LINE`` for the
 branches of an IF, ``mask_LINE_INDEX`` for the mask of a nest, by the line of its first assignment and the variable of
-its outermost loop. All that is asked for is then found by one run.
+its outermost loop. All that is asked for is then found by one run. A share that the user gives
+(``holds_LINE``) takes the place of what that run would find.
 """
 
 import re
@@ -20,8 +21,9 @@ from aag.ir.evaluate import Value
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import bodies, names_in, walk_statements
 from aag.mapping.constants import constants_of
-from aag.mapping.settable import TRIPS
+from aag.mapping.settable import HOLDS, condition_lines, is_made_up
 from aag.pipeline import main_unit
+from esp.errors import UsageError
 from interpreter.setting import SHARE_PARTS
 
 ASKED = re.compile(r"(if|mask|set|test)_(\d+)(?:_([\w$]*))?")
@@ -31,6 +33,8 @@ PART = 10
 """By what the budget is divided: a prediction without these shares is only less exact, so that nobody waits long."""
 
 _Condition = s.If | s.SelectCase | s.Where | s.Forall
+_Weights = tuple[float | None, ...]
+"""The share of each branch, then of none; None: not known."""
 _Path = tuple[tuple[s.Stmt, int], ...]
 """The statements around one, outermost first, each with the number of the body in which it lies; -N: what is
 done behind the first N conditions of an IF."""
@@ -40,12 +44,14 @@ class Shares(Struct, frozen=True, kw_only=True):
     """How often conditions hold.
 
     `branches`: line of an IF -> the share of each of its branches, then of none. `masks`: asked name -> share of the
-    iterations for which it holds. `unknown`: asked names for which nothing was found.
+    iterations for which it holds. `unknown`: asked names for which nothing was found. `given`: asked name -> the lines
+    of the given shares that its own rest on.
     """
 
     branches: Mapping[int, tuple[float, ...]] = {}
     masks: Mapping[str, float] = {}
     unknown: frozenset[str] = frozenset()
+    given: Mapping[str, frozenset[int]] = {}
     spent: bool = False
     """Whether some are unknown because the budget was used up."""
 
@@ -60,6 +66,7 @@ class Shares(Struct, frozen=True, kw_only=True):
             branches={**self.branches, **other.branches},
             masks={**self.masks, **other.masks},
             unknown=self.unknown | other.unknown,
+            given={**self.given, **other.given},
             spent=self.spent or other.spent,
         )
 
@@ -77,40 +84,94 @@ def asked_before(_: Program) -> set[str]:
 
 @lru_cache(maxsize=64)
 def shares_of(program: Program, given: tuple[tuple[str, Value], ...], names: frozenset[str], operations: int) -> Shares:
-    """The shares that are asked for, by one run within a part of the budget."""
+    """The shares that are asked for: as they are given, else by one run within a part of the budget.
+
+    Raises:
+        UsageError: given shares of the branches of a statement are more than all.
+    """
     unit = main_unit(program)
-    values = {name: value for name, value in given if not TRIPS.fullmatch(name)}
+    values = {name: value for name, value in given if not is_made_up(name)}
+    tests, said = _tests(unit), given_shares(dict(given))
     constants, _ = constants_of(unit, values)
     paths = {name: _conditions(unit, name) for name in names}
     own = _unambiguous(unit)
     lines = frozenset(line for path in paths.values() for line, _ in path) & own
-    wanted = WantedValues(branches=lines)
-    made_by = run(unit, wanted, constants, values, RunLimits(operations=operations // PART)) if lines else None
-    found = {} if made_by is None else made_by.frequencies
+    open_ = frozenset(line for line in lines if not said.keys() >= set(tests[line]))
+    wanted, limits = WantedValues(branches=open_), RunLimits(operations=operations // PART)
+    made_by = run(unit, wanted, constants, values, limits) if open_ and operations else None
+    found: dict[int, _Weights] = {} if made_by is None else {**made_by.frequencies}
+    found |= {line: _as_said(tests[line], said, found.get(line)) for line in lines if said.keys() & set(tests[line])}
     branches: dict[int, tuple[float, ...]] = {}
     masks: dict[str, float] = {}
     for name, path in paths.items():
         if not path:
             continue
         if name.startswith("if_"):
-            branches |= {line: found[line] for line, _ in path if line in found}
+            branches |= {line: _filled(found[line]) for line, _ in path if line in found}
             continue
         share: float | None = 1.0
         for line, at in path:  # what is inside a branch that is never taken is not reached
             if share:
                 weights = found.get(line)
-                share = None if weights is None else share * _weight(weights, at)
+                weight = None if weights is None else _weight(weights, at)
+                share = None if weight is None else share * weight
         if share is not None:
             masks[name] = round(share * SHARE_PARTS) / SHARE_PARTS
-    made = Shares(branches=branches, masks=masks)
+    rests_on = {name: said.keys() & {test for line, _ in path for test in tests[line]} for name, path in paths.items()}
+    shares_given = {name: frozenset(on) for name, on in rests_on.items() if on}
+    made = Shares(branches=branches, masks=masks, given=shares_given)
     spent = made_by is not None and any(BUDGET_USED in why for why in made_by.missing.values())
     return structs.replace(made, unknown=names - made.known, spent=spent)
 
 
-def _weight(weights: tuple[float, ...], at: int) -> float:
+def given_shares(values: Mapping[str, Value]) -> dict[int, float]:
+    """Line of a condition -> the share of the executions of its statement that take its branch, as the user says."""
+    named = ((HOLDS.fullmatch(name.lower()), value) for name, value in values.items())
+    return {int(match[1]): float(value) for match, value in named if match and isinstance(value, int | float)}
+
+
+def _tests(unit: Unit) -> dict[int, tuple[int, ...]]:
+    """Line of a statement with conditions -> the lines of these, in turn."""
+    found = ((each.span.line, condition_lines(each)) for each in walk_statements(unit.body))
+    return {line: lines for line, lines in found if lines}
+
+
+def _as_said(conditions: Sequence[int], said: Mapping[int, float], computed: _Weights | None) -> _Weights:
+    """The given shares of branches, then of none of them. What these leave is for the others as they are computed; None
+    where they are not.
+
+    Raises:
+        UsageError: the given ones are more than all.
+    """
+    given = {at: said[line] for at, line in enumerate(conditions) if line in said}
+    left = 1.0 - sum(given.values())
+    if left < -1e-9:
+        names = " + ".join(f"HOLDS_{conditions[at]}" for at in given)
+        hint = "Give shares of the executions of the whole statement, of which each takes one branch at most."
+        raise UsageError(f"{names} is {1.0 - left:g}, more than 1.", where="--set", hint=hint)
+    others = [at for at in range(len(conditions) + 1) if at not in given]
+    if len(others) == 1:
+        weights: dict[int, float | None] = {others[0]: max(0.0, left)}
+    elif computed is None:
+        weights = dict.fromkeys(others)
+    else:
+        own = {at: (computed[at] if at < len(computed) else 0.0) or 0.0 for at in others}
+        total = sum(own.values())
+        weights = {at: left * (each / total if total else 1.0 / len(own)) for at, each in own.items()}
+    return tuple({**given, **weights}[at] for at in range(len(conditions) + 1))
+
+
+def _filled(weights: _Weights) -> tuple[float, ...]:
+    """Weights, where those that are not known share alike what the others leave."""
+    known = [each for each in weights if each is not None]
+    return tuple((1.0 - sum(known)) / (len(weights) - len(known)) if each is None else each for each in weights)
+
+
+def _weight(weights: _Weights, at: int) -> float | None:
     """The share of a branch; where it is negative, that of all executions in which none of the first ones is taken."""
     if at < 0:
-        return max(0.0, 1.0 - sum(weights[:-at]))
+        before = [each for each in weights[:-at] if each is not None]
+        return max(0.0, 1.0 - sum(before)) if len(before) == len(weights[:-at]) else None
     return weights[at] if at < len(weights) else 0.0
 
 

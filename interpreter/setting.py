@@ -51,6 +51,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     asks_shares: bool = False
     """Whether `UnresolvedError` asks in the end for the shares of conditions that data decide, where neither `branches`
     and `masks` nor `unshared` have them."""
+    given_shares: frozenset[str] = frozenset()
+    """Names of conditions whose shares rest on what the user gave."""
     unshared: frozenset[str] = frozenset()
     """Names of conditions for which no share can be found."""
     partial: bool = True

@@ -14,7 +14,7 @@ from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Type, Unit
 from aag.ir.visitors import names_in
 from aag.mapping.constant_arrays import Arrays, constant_arrays, of_elements
-from aag.mapping.settable import TRIPS, Settable
+from aag.mapping.settable import HOLDS, TRIPS, Settable
 
 NOTHING: Mapping[str, Value] = MappingProxyType({})
 WITHOUT_VALUE = "E319"
@@ -49,6 +49,8 @@ def constants_of(
     diagnostics += [
         _unfit(each, given[each.name], why) for each in variables if (why := _misfit(each, given[each.name]))
     ]
+    shares = {name: value for name, value in given.items() if HOLDS.fullmatch(name)}
+    diagnostics += [_no_share(name, value) for name, value in shares.items() if not _is_share(value)]
     diagnostics += [_excessive(name, why) for name in given if (why := excess(constants.get(name, env.get(name, 0))))]
     arrays = constant_arrays(unit)
     waiting = [each for each in parameters if each.name not in constants]
@@ -68,7 +70,9 @@ def _unsettable(name: str, settable: Settable, unit: Unit) -> Iterator[Diagnosti
     if why == "":
         return
     near, names = "", settable.offered
-    if loop := TRIPS.fullmatch(name.lower()):
+    if test := HOLDS.fullmatch(name.lower()):
+        why = f"line {test[1]} has no condition"
+    elif loop := TRIPS.fullmatch(name.lower()):
         why = f"line {loop[1]} has no loop whose trip count can be set"
     elif why is None:
         why = f"{unit.kind} {unit.name} has no such name"
@@ -184,6 +188,15 @@ def _converted(value: Value, to: Type, *, truncate: bool = False) -> Value:
         case "derived", _:
             return value
     raise ValueError(f"it is {to.base}")
+
+
+def _is_share(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _no_share(name: str, value: Value) -> Diagnostic:
+    message = f"‹set {name}={value}›: this is not a share"
+    return Diagnostic(code="E316", message=message, hint="give a number from 0 to 1, such as 0.95")
 
 
 def _excessive(name: str, why: str) -> Diagnostic:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from aag.ir import directives as d
 from aag.ir import statements as s
+from aag.ir.cases import in_turn
 from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Section, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Unit
@@ -14,6 +15,9 @@ from aag.ir.visitors import backward_slice, names_in, own_expressions, walk_expr
 
 TRIPS = re.compile(r"trips_(\d+)")
 """What the user calls the trip count of the while loop in that line; no name of the program."""
+HOLDS = re.compile(r"holds_(\d+)")
+"""What the user calls the share of the executions of a statement that take the branch in that line; no name of the
+program."""
 
 
 class Settable(Struct, frozen=True):
@@ -49,6 +53,7 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     counted = {name for each in statements for name in _counters(each)}
     counted |= {each.var for each in walk_expressions(unit.body) if isinstance(each, ImpliedDo)}
     why = {f"trips_{each.span.line}": "" for each in statements if isinstance(each, s.DoWhile) or _may_end(each)}
+    why |= {f"holds_{line}": "" for each in statements for line in condition_lines(each)}
     why |= dict.fromkeys(deciding - entities.keys(), "")
     for name, entity in entities.items():
         constant = "parameter" in entity.attributes
@@ -66,7 +71,8 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     for each in assigns:
         if isinstance(each.target, Var):
             computed[each.target.name] = (*computed.get(each.target.name, ()), each.span.line)
-    offered = tuple(sorted((each for each in why if not why[each] and each not in assigned - read), key=_is_trips))
+    free = (each for each in why if not why[each] and each not in assigned - read and not HOLDS.fullmatch(each))
+    offered = tuple(sorted(free, key=is_made_up))
     return Settable(why, offered, computed)
 
 
@@ -118,8 +124,24 @@ def _changing(endings: Iterable[_Ending], assigns: Iterable[s.Assign]) -> Mappin
     return found
 
 
-def _is_trips(name: str) -> bool:
-    return TRIPS.fullmatch(name) is not None
+def is_made_up(name: str) -> bool:
+    """Whether a name is none of the program, but stands for what happens at a line."""
+    return any(each.fullmatch(name) for each in (TRIPS, HOLDS))
+
+
+def condition_lines(statement: s.Stmt) -> tuple[int, ...]:
+    """The lines of the conditions of a statement, in the order in which they are tested."""
+    match statement:
+        case s.If(branches=branches):
+            return tuple(each.span.line for each in branches if each.condition is not None)
+        case s.SelectCase():
+            return tuple(each.span.line for each in in_turn(statement) if each.values is not None)
+        case s.Where(branches=parts):
+            return tuple(each.mask.span.line or each.span.line for each in parts if each.mask is not None)
+        case s.Forall(mask=mask) if mask is not None:
+            return (mask.span.line or statement.span.line,)
+        case _:
+            return ()
 
 
 def _counters(statement: s.Stmt) -> tuple[str, ...]:

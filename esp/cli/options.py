@@ -138,7 +138,8 @@ def add_program(
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="value of a PARAMETER, a variable that decides sizes or flow, or TRIPS_LINE of a while loop (repeatable)",
+        help="value of a PARAMETER, a variable that decides sizes or flow, TRIPS_LINE of a while loop, or HOLDS_LINE, "
+        "the share of a branch (repeatable)",
     )
     group.add_argument("--input", metavar="FILE", help="what the program reads: its standard input")
     if budget:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aag.mapping.settable import is_made_up
 from aag.pipeline import main_unit
 from esp.api import Request, Source
 from esp.errors import UsageError
@@ -53,7 +54,7 @@ class Validation(Struct, frozen=True, kw_only=True):
 def computed_names(job: Job) -> tuple[str, ...]:
     """Names with a value of the user's that are no PARAMETERs: the program computes them, whatever the user says."""
     constants = {each.name for each in main_unit(job.source.program).entities if "parameter" in each.attributes}
-    return tuple(name for name in job.texts if name not in constants and not name.startswith("trips_"))
+    return tuple(name for name in job.texts if name not in constants and not is_made_up(name))
 
 
 def check_processors(job: Job, most: int, why: str) -> None:

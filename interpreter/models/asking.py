@@ -12,6 +12,8 @@ from interpreter.state import Run
 _MADE = re.compile(r"\w+\$\d+")
 """An index that array syntax made."""
 COMPUTED = "computed by running part of the program"
+GIVEN = "as given"
+WAY_OUT = "; ‹set HOLDS_LINE=SHARE› gives it"
 
 
 def wish(run: Run, name: str, span: Span) -> None:
@@ -19,6 +21,11 @@ def wish(run: Run, name: str, span: Span) -> None:
     setting = run.setting
     if setting.asks_shares and not (name in setting.unshared or name in setting.masks):
         run.books.wishes.setdefault(name, span)
+
+
+def how_known(run: Run, name: str) -> str:
+    """How the share of a condition is known that `name` asks for."""
+    return GIVEN if name in run.setting.given_shares else COMPUTED
 
 
 def span_of(condition: Expr, otherwise: Span) -> Span:
@@ -37,6 +44,19 @@ def share_of_mask(run: Run, nest: Nest) -> float:
     """The share of its iterations for which the mask of a nest holds, where data decide it: as it was computed, else
     half of them."""
     return MASK_SHARE if nest.mask is None else run.setting.masks.get(name_of_mask(nest), MASK_SHARE)
+
+
+def announce_mask(run: Run, nest: Nest, span: Span) -> None:
+    """Say how often the mask of a nest holds that data decide, and wish to find out where nobody has tried."""
+    name = name_of_mask(nest)
+    share = run.setting.masks.get(name)
+    where = f"line {span.line}: the mask depends on data:"
+    if share is None:
+        wish(run, name, span)
+        run.books.assume("mask", f"{where} assuming it holds for half of the elements{WAY_OUT}", span)
+    else:
+        told = f"{where} it holds for {share:.0%} of the elements, {how_known(run, name)}"
+        run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, span)
 
 
 def name_of_guard(nest: Nest, branch: GuardedBranch) -> str:

@@ -14,7 +14,7 @@ from aag.graph.aau import AAU, AauBranch, CondtD, CondtSync, Seq, walk
 from aag.ir.visitors import names_in
 from interpreter.evaluate import Scalars, defined, leave_of
 from interpreter.metrics import Tally
-from interpreter.models.asking import COMPUTED, wish
+from interpreter.models.asking import WAY_OUT, how_known, wish
 from interpreter.models.compute import charge_work
 from interpreter.models.shares import shares_of
 from interpreter.state import Run
@@ -62,7 +62,7 @@ def _guess(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> N
     _weigh(run, aau, first, weights)
     line, shares = aau.span.line, _assumed(run, branches, weights)
     if _is_computed(run, aau, branches):
-        text = f"line {line}: the condition depends on data: {shares}, {COMPUTED}"
+        text = f"line {line}: the condition depends on data: {shares}, {how_known(run, f'if_{line}')}"
         run.books.assume("computed" if max(weights) == 1.0 else "branch", text, aau.span)
     else:
         if line not in run.setting.branches and not any(_leaves(run, each) for each in branches):
@@ -174,7 +174,7 @@ def _way_out(run: Run, scalars: Scalars, branches: Sequence[AauBranch]) -> str:
     unknown = names_in(*(each.condition for each in branches)) - run.env.keys() - scalars.given.keys()
     if unknown and unknown <= scalars.read:
         return f" ({' '.join(f'‹set {name.upper()}=VALUE›' for name in sorted(unknown))} decides it)"
-    return ""
+    return "" if any(_leaves(run, each) for each in branches) else WAY_OUT
 
 
 def _leaves(run: Run, branch: AauBranch) -> bool:

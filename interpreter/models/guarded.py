@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aag.spmd.branches import GuardedBranch, GuardedChain, chains_of, kept_of, may_change
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
-from interpreter.models.asking import COMPUTED, name_of_guard, share_of_mask, span_of, wish
+from interpreter.models.asking import WAY_OUT, how_known, name_of_guard, share_of_mask, span_of, wish
 from interpreter.state import Run
 
 Array = NDArray[np.float64]
@@ -100,9 +100,10 @@ def _announce(run: Run, nest: Nest, times: BranchTimes, share: float) -> None:
         return
     span = span_of(times.branch.holds, times.branch.assigns[0].span)
     if times.how == "computed":
-        told = f"line {span.line}: the condition depends on data: it holds {share:.0%} of the time, {COMPUTED}"
+        how = how_known(run, name_of_guard(nest, times.branch))
+        told = f"line {span.line}: the condition depends on data: it holds {share:.0%} of the time, {how}"
         run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, span)
         return
     wish(run, name_of_guard(nest, times.branch), span)
-    told = f"line {span.line}: the condition depends on data: assuming it holds {share:.0%} of the time"
+    told = f"line {span.line}: the condition depends on data: assuming it holds {share:.0%} of the time{WAY_OUT}"
     run.books.assume("mask", told, span)

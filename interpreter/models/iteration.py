@@ -24,7 +24,7 @@ from interpreter.counts import Counts
 from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, touching
 from interpreter.metrics import Tally
 from interpreter.models.again import again
-from interpreter.models.asking import COMPUTED, name_of_mask, span_of, wish
+from interpreter.models.asking import announce_mask, span_of
 from interpreter.models.cache import CacheStates
 from interpreter.models.compute import (
     GUARD,
@@ -97,15 +97,7 @@ def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips
             aau.span,
         )
     if nest.mask is not None and found.masked is None:
-        name, span = name_of_mask(nest), span_of(nest.mask, aau.span)
-        share = run.setting.masks.get(name)
-        if share is None:
-            wish(run, name, span)
-            told = f"line {span.line}: the mask depends on data: assuming it holds for half of the elements"
-            run.books.assume("mask", told, span)
-        else:
-            told = f"line {span.line}: the mask depends on data: it holds for {share:.0%} of the elements, {COMPUTED}"
-            run.books.assume("computed" if share in (0.0, 1.0) else "mask", told, span)
+        announce_mask(run, nest, span_of(nest.mask, aau.span))
     conditional = [masked_of(run, nest, found), *times_of_branches(run, nest, found)]
     return nest_cost(run, aau, found.level, found.count, conditional, found.entered)
 

@@ -37,7 +37,7 @@ def test_the_weight_of_none_is_said_where_there_is_one(more, told):
     (said,) = [
         each.text for each in esp.predict(BRANCHES.format(more=more), procs=4).assumptions if each.code == "branch"
     ]
-    assert re.search("assuming (.*)", said).group(1) == told
+    assert re.search("assuming (.*);", said).group(1) == told
 
 
 GUARDED = """\
