@@ -37,6 +37,7 @@ from aag.spmd.names import functions_of, scalars, user_functions
 from aag.spmd.nodes import CallNode, DoNode, IfNode, Leave, Local, Node, NodeBranch, Reference, WhileNode
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reductions import extract
+from aag.spmd.searches import lower_search
 from aag.spmd.shared_loops import shared
 from aag.spmd.symbols import Mismatch, Unsupported, check_arguments
 from aag.spmd.turns import note_order
@@ -193,6 +194,9 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
     if outcome.runs:
         find_nest(lowering, statement, outcome, lowering.pending[before:])
         return
+    if _searched(lowering, statement):
+        find_nest(lowering, statement, NestOutcome("parallel"), lowering.pending[before:])
+        return
     at = len(lowering.loops)
     other = "" if lowering.is_alone else lowering.attempt(lambda: _shared(lowering, statement))
     why = outcome.why
@@ -212,6 +216,20 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
         not_at_home(lowering, statement, None)
         _do(lowering, statement, None)
     find_loop(lowering, statement, other if why in ("", MORE) else why, shared=not other, at=at)
+
+
+def _searched(lowering: Lowering, statement: ir.Do) -> bool:
+    """Lower a loop that searches, if it is one."""
+    left: list[ir.Stmt] = []
+
+    def search() -> None:
+        left.extend(lower_search(lowering, statement))
+
+    if lowering.attempt(search):
+        return False
+    for each in left:
+        _statement(lowering, each)
+    return True
 
 
 def _across(lowering: Lowering, statement: ir.Do) -> NestOutcome | None:

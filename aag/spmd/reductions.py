@@ -70,16 +70,16 @@ def extract(lowering: Lowering, call: Call | Constructor, into: str = "") -> Exp
     name = into or lowering.elementwise.fresh(call.name)
     if found.form == "reduction":
         symbols.declare(name, symbols.type_of(call))
-        return _reduce(lowering, name, found.reduction, element, condition, indices, kept)
+        return reduce_to(lowering, name, found.reduction, element, condition, indices, kept)
     if "back" in given:
         raise Unsupported(f"{call.name.upper()} with BACK= is not modelled")
     symbols.declare(name, pair_of(symbols.type_of(call.args[0])))
-    pair = Call("pair$", (element, _place(indices, dim)))
-    place = Component(_reduce(lowering, name, found.reduction, pair, condition, indices, kept), "place")
+    pair = Call("pair$", (element, element_place(indices, dim)))
+    place = Component(reduce_to(lowering, name, found.reduction, pair, condition, indices, kept), "place")
     if kept:
         return place
     if kept is None:
-        return _vector(lowering, f"{name}{PLACES}", _places(place, indices), INTEGER)
+        return _vector(lowering, f"{name}{PLACES}", places_in(place, indices), INTEGER)
     found_at = Var(f"{name}{PLACES}")
     symbols.declare(found_at.name, INTEGER)
     assign = Assign(span=lowering.span, target=found_at, value=place)
@@ -93,10 +93,10 @@ def _product(lowering: Lowering, call: Call) -> Expr:
     indices, positions = lowering.elementwise.context(lowering.symbols.shape(call))
     op, element, index = lowering.elementwise.product(call, positions, frozenset())
     lowering.symbols.declare(name, lowering.symbols.type_of(call))
-    return _reduce(lowering, name, REDUCTIONS[op], element, None, (*indices, index), indices)
+    return reduce_to(lowering, name, REDUCTIONS[op], element, None, (*indices, index), indices)
 
 
-def _place(indices: Sequence[Index], dim: int | None) -> Expr:
+def element_place(indices: Sequence[Index], dim: int | None = None) -> Expr:
     """The place of an element along one dimension, or in array element order, counted from 1."""
     place: Expr = IntLit(1)
     stride: Expr = IntLit(1)
@@ -108,7 +108,7 @@ def _place(indices: Sequence[Index], dim: int | None) -> Expr:
     return place
 
 
-def _places(place: Expr, indices: Sequence[Index]) -> Iterator[Expr]:
+def places_in(place: Expr, indices: Sequence[Index]) -> Iterator[Expr]:
     """The subscripts, counted from 1, of the element at a place in array element order; of place 0, all 0."""
     if len(indices) == 1:
         yield place
@@ -171,12 +171,12 @@ def reduce_into(
         places = into.subscripts
         kept, whole = lowering.elementwise.context(lowering.symbols.shape(Var(into.name)))
         into = Element(into.name, tuple(each.at for each in whole), span=into.span)
-    _reduce(lowering, name, op, element, mask, indices, kept, places)
+    reduce_to(lowering, name, op, element, mask, indices, kept, places)
     result = Element(name, tuple(Var(index.name) for index in kept)) if kept else Var(name)
     forall(lowering, kept, None, into, op.accumulated(into, result))
 
 
-def _reduce(
+def reduce_to(
     lowering: Lowering,
     name: str,
     op: Reduction,
@@ -185,9 +185,12 @@ def _reduce(
     indices: tuple[Index, ...],
     kept: tuple[Index, ...] | None,
     places: tuple[Expr, ...] = (),
+    *,
+    written: bool = False,
 ) -> Expr:
     """A nest of partial results and their combination, into the variable `name`: one value, or (`kept` indices) an
-    array of them. An iteration contributes to the element at `places`, by default that of its `kept` indices."""
+    array of them. An iteration contributes to the element at `places`, by default that of its `kept` indices.
+    `written`: the loops are those of the source, whose order stays."""
     symbols = lowering.symbols
     kind = symbols.type_of(Var(name))
     names = frozenset(index.name for index in indices)
@@ -210,8 +213,9 @@ def _reduce(
         defines=frozenset() if kept else frozenset((name,)),
     )
     lowering.bring(nest, uses)
-    order = home or Reference(array="", subscripts=tuple(Var(index.name) for index in indices), indices=indices)
-    nest = in_order(nest, order, lowering.options)
+    if not written:
+        order = home or Reference(array="", subscripts=tuple(Var(index.name) for index in indices), indices=indices)
+        nest = in_order(nest, order, lowering.options)
     lowering.emit(replace(nest, uses=nest_names(symbols, nest)))
     if home is not None:
         step = op.step_class(symbols.type_of(element) if op.located else kind)

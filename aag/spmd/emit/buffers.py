@@ -86,6 +86,7 @@ class Buffers:
                     self._alone(node)
                 case DoNode(lower=lower, upper=upper, body=inner):
                     self._inside(lower, upper, node.step)
+                    _forget(known, {node.var})
                     self._nested(inner, known, loop=True)
                 case WhileNode(condition=condition, body=inner):
                     self._inside(condition)
