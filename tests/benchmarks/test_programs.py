@@ -241,6 +241,7 @@ def test_runs_cleanly_and_prints_the_checksum(case):
     assert printed(name, size)["checksum"] == pytest.approx(total, rel=0, abs=1e-12 * magnitude)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "array"),
     [

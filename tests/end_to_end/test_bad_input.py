@@ -714,6 +714,7 @@ def test_indirect_subscripts_are_said():
 # --- files ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", program_names())
 def test_truncated_files(name):
     text = (benchmarks_dir() / f"{name}.hpf").read_text(encoding="utf-8")

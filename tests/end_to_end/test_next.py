@@ -89,6 +89,7 @@ def test_proposals_where_the_sizes_are_read(esp, tmp_path, words, depth):
     assert not failures(esp, (words[0], "sized.hpf", *words[1:], *sizes), depth)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("words", "shown"),
     [

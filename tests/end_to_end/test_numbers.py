@@ -104,6 +104,7 @@ def outcome(text, *words):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("turn", range(len(PLACES)))
 def test_a_number_anywhere(turn):
     """Every place with a tenth of the numbers, different ones in each."""

@@ -218,6 +218,7 @@ end program pivot
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "statement",
     [
@@ -453,6 +454,7 @@ end do""",
 """Loops that are entered several times and run differently often, by what they have."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", ENTERED)
 def test_each_entry_runs_as_often_as_in_a_run(what, tmp_path):
     """A node program that counts: the same messages, bytes and floating-point operations."""

@@ -79,6 +79,7 @@ end program p
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("value", [3, 9])
 @pytest.mark.parametrize("what", BODIES)
 def test_a_prediction_is_that_of_the_source_with_the_value(what, value):

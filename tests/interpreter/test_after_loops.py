@@ -26,6 +26,7 @@ end
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("trips", [12, 13])
 @pytest.mark.parametrize("new", ["mod(q + 1, 3)", "q + 1", "3 - q"])
 def test_what_a_loop_changes_is_known_behind_it(trips, new):

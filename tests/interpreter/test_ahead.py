@@ -45,6 +45,7 @@ def nests_of(program):
     return [each.nest for each in g.walk(abstract(program).body) if isinstance(each, g.IterD) and each.nest is not None]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("statement", KINDS.values(), ids=KINDS)
 def test_answers_for_several_values_are_those_for_each(statement, distribution):
@@ -84,6 +85,7 @@ MOVES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("statement", MOVES.values(), ids=MOVES)
 def test_messages_for_several_values_are_those_for_each(statement, distribution):

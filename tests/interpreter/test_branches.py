@@ -62,6 +62,7 @@ end program p
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("span", ["1, n", "n, 2, -1", "2, n, 3", "n, 1"])
 @pytest.mark.parametrize(
     ("body", "at_once"),

@@ -94,6 +94,7 @@ ALL = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.sampled
 @ALL
 @settings(max_examples=12)
 @given(data=st.data())

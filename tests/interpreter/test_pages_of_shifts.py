@@ -134,6 +134,7 @@ def apart(found, counted):
     return max(found / counted, counted / found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("entries", [6, 12, 24])
 @pytest.mark.parametrize("terms", SUMS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -84,6 +84,7 @@ def test_schemas_are_schemas(schemas):
     assert set(schemas) == {name for name, _ in CASES}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "words"), CASES, ids=[" ".join(words) for _, words in CASES])
 def test_outputs_are_valid(schemas, name, words, tmp_path, capsys, monkeypatch):
     told = _output(words, tmp_path, capsys, monkeypatch)

@@ -35,6 +35,7 @@ def assert_within_bounds(name: str, results: list[Compared]) -> None:
         assert median(waiting) <= bounds.median
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CLASSES)
 def test_some_pairs_of_each_class(name):
     """A quick look, with the same choice every time; `make truth` compares all."""

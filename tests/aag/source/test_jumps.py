@@ -171,6 +171,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 @pytest.mark.parametrize("what", PROGRAMS)
 def test_the_program_does_the_same(tmp_path, what):

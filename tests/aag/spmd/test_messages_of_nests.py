@@ -128,6 +128,7 @@ ROWS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ROWS)
 def test_messages(name):
     body, expected = ROWS[name]

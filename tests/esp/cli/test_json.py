@@ -59,6 +59,7 @@ def test_all_commands_that_write_json_are_asked_for_it():
     assert {name for name in COMMANDS if _knows_json(own(name))} == set(ASKED)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", [words for each in ASKED.values() for words in each], ids=" ".join)
 def test_json_begins_with_its_schema_and_the_version_of_esp(words, esp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

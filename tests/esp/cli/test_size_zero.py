@@ -54,6 +54,7 @@ BORNE = [
 """Each command with one program and one size, in turn; with all in `make truth`."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("what", "program", "size"), BORNE)
 def test_every_command_bears_it(what, program, size, esp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -26,6 +26,7 @@ def turned():
     return esp.advise(TRANSPOSED, procs=4, distribute=["(BLOCK,*)", "(*,BLOCK)"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("which", ["redblack", "turned"])
 def test_no_line_is_too_wide(which, width, request):

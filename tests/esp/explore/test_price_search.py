@@ -59,6 +59,7 @@ def test_at_the_optimum_shares_of_time_and_price_are_equal(share):
     assert curvature(space, times, THESIS).is_unimodal
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_no_point_of_a_fine_grid_is_better(seed):
     """Random maxima of sums, as waiting makes them, and random prices with one to three variables."""

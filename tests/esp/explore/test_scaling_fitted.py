@@ -39,6 +39,7 @@ def test_sizes_of_predicted_times_are_those_of_the_search(laplace):
     assert last.psi == pytest.approx(16 * first.work / (2 * last.work))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("factor", [0.5, 3.0])
 def test_all_runs_slower_change_the_rates_alone(laplace, factor):
     source, system, request, found = laplace
@@ -54,6 +55,7 @@ def test_all_runs_slower_change_the_rates_alone(laplace, factor):
     assert slower.misfit == pytest.approx(plain.misfit)
 
 
+@pytest.mark.truth
 def test_farther_messages_than_those_of_the_runs_are_marked(laplace):
     """Runs within a switch of four do not tell what messages between two switches take; one on eight does."""
     source = laplace[0]

@@ -23,6 +23,7 @@ def laplace():
     return source, system, request, scaled(source, system, request, (2, 4, 8))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("power", [0.3, 1.0, 1.7])
 @pytest.mark.parametrize("factor", [0.5, 0.9, 1.0, 1.3, 2.5])
 def test_the_loop_finds_the_size_of_a_known_speed(laplace, power, factor):

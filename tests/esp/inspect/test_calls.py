@@ -140,6 +140,7 @@ def test_an_inclusive_time_is_the_exclusive_one_and_those_of_the_calls_inside(de
         assert min(four(each.parts)) >= 0.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_add_up(seed):
     text, procs = program(random.Random(seed), kinds=("called",))

@@ -47,6 +47,7 @@ TEXTS = {
 """Formats that are a text: how it is written, and how it is checked against a trace and its prediction."""
 
 
+@pytest.mark.sampled
 @cases
 @pytest.mark.parametrize("form", TEXTS)
 def test_an_export_says_what_the_prediction_says(predicted, form, name, procs, values):

@@ -60,6 +60,7 @@ SCENARIOS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
 @pytest.mark.parametrize(("name", "procs", "values"), [CASES[1], CASES[4], CASES[6]], ids=["laplace", "pipe", "pbs4"])
 def test_times_add_up_under_what_ifs(name, procs, values, scenario):
@@ -75,6 +76,7 @@ def test_times_add_up_under_what_ifs(name, procs, values, scenario):
     assert trace.end.max() == pytest.approx(prediction.time_s, rel=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
 def test_compute_time_of_every_aau_and_processor_is_what_the_ledger_has(name, procs, values):
     """The ledger of the walk itself, before anything is averaged."""

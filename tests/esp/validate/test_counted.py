@@ -35,6 +35,7 @@ def run(source, system, folder, procs, truth=None, **values):
     return compared(program, system, request, program.run(export(truth or system, request.scenario)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "values"), [("laplace", {"n": 20, "k": 2}), ("gauss", {"n": 20})])
 def test_operations_messages_and_time_are_as_predicted(name, values, tmp_path):
     source, system = api.read_source(f"{name}.hpf"), api.load_machine("ipsc860")
@@ -442,6 +443,7 @@ FIVE_TO_ALL = """  integer, parameter :: n = 12
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("procs", [3, 7])
 def test_members_of_a_collective_may_have_nothing(procs, tmp_path):
     """With 3 processors the first two have every third of five elements, with 7 the last two have none."""
