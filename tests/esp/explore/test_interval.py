@@ -120,7 +120,8 @@ def test_a_range_holds_if_what_is_assumed_of_the_data_does(given, says, capsys):
 
 
 def test_a_comparison_tries_ranges_where_messages_meet_if_that_is_wanted():
-    wanted = {"system": "cluster-ib", "procs": 8, "n": 64, "k": 5, "size": "none", "distribute": ["(BLOCK,*)", "(*,CYCLIC)"]}
+    wanted = {"system": "cluster-ib", "procs": 8, "n": 64, "k": 5, "size": "none"}
+    wanted["distribute"] = ["(BLOCK,*)", "(*,CYCLIC)"]
     quick, sure = compare("laplace.hpf", **wanted), compare("laplace.hpf", **wanted, interval=True)
     assert quick.certainty.untried
     assert not sure.certainty.untried
