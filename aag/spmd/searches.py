@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Span
 from aag.ir import statements as ir
+from aag.ir.cycles import without_cycle
 from aag.ir.expressions import Binary, Call, Component, Element, Expr, IntLit, Unary, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.linear import add
@@ -103,7 +104,7 @@ def _search(lowering: Lowering, statement: ir.Do) -> PlaceSearch | None:
         if loop.step not in (None, IntLit(1)) or loop.independent is not None:
             return None
         loops.append(loop)
-        body = loop.body
+        body = [each for each in without_cycle(loop, loop.body) if not isinstance(each, ir.Continue)]
     kept_in: ir.Assign | None = None
     match body:
         case (ir.Assign(target=Var(name=name)) as kept_in, _):
@@ -112,10 +113,8 @@ def _search(lowering: Lowering, statement: ir.Do) -> PlaceSearch | None:
                 return None
         case _:
             pass
-    if not loops or len(body) != 1 or not isinstance(body[0], ir.If) or len(body[0].branches) != 1:
-        return None
-    (branch,) = body[0].branches
-    if branch.condition is None or not branch.body:
+    branch = _only_branch(body)
+    if not loops or branch is None or branch.condition is None or not branch.body:
         return None
 
     def put_in(expr: Expr) -> Expr:
@@ -140,6 +139,21 @@ def _search(lowering: Lowering, statement: ir.Do) -> PlaceSearch | None:
         mask = both(mask, part)
     found = PlaceSearch(tuple(loops), best, update.span, update.value, op, mask, tuple(assigns.values()))
     return found if _is_safe(lowering, found, kept_in) else None
+
+
+def _only_branch(body: Sequence[ir.Stmt]) -> ir.Branch | None:
+    """The branch of a body that is an IF of one branch; what is left by CYCLE or a jump has the rest in its ELSE."""
+    match body:
+        case (ir.If(branches=(branch,)),):
+            return branch
+        case (
+            ir.If(branches=(ir.Branch(condition=Expr() as condition) as first, ir.Branch(condition=None, body=rest))),
+        ):
+            plain = all(isinstance(each, ir.Continue) for each in first.body)
+            inside = tuple(each for each in rest if not isinstance(each, ir.Continue))
+            return replace(first, condition=Unary(".not.", condition), body=inside) if plain else None
+        case _:
+            return None
 
 
 def _conjuncts(condition: Expr) -> list[Expr]:

@@ -11,6 +11,7 @@ class Searching:
     def __init__(self, seed, n=0):
         self.chooser = Random(seed)
         self.n = n or self.chooser.randint(5, 13)
+        self.label = 0
         self.executed = 0
         """How often searches are carried out, at most."""
         self.kind = self.chooser.choice(("integer", "real", "real(8)"))
@@ -72,8 +73,19 @@ class Searching:
         if self.chooser.random() < 0.3:
             kept.append(f"other = {pick(('k', '-i', 'i*i'))}")
         self.chooser.shuffle(kept)
-        test = [f"if ({condition}) then", *(f"  {each}" for each in kept), "end if"]
-        body = [f"do i = {first}, {last}", *(f"  {each}" for each in [*inner, *test]), "end do"]
+        self.label += 10
+        test = pick(
+            (
+                [f"if ({condition}) then", *(f"  {each}" for each in kept), "end if"],
+                [f"if (.not. ({condition})) cycle", *kept],
+                [f"if (.not. ({condition})) go to {self.label}", *kept],
+            )
+        )
+        body = [f"  {each}" for each in [*inner, *test]]
+        if "go to" in test[0] or pick((True, False, False)):
+            body = [f"do {self.label} i = {first}, {last}", *body, f"{self.label} continue"]
+        else:
+            body = [f"do i = {first}, {last}", *body, "end do"]
         if two:
             low, high = pick((("1", "n"), ("2", "k"), ("3", "2")))
             body = [f"do j = {low}, {high}", *(f"  {each}" for each in body), "end do"]
