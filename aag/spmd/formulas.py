@@ -5,7 +5,7 @@ that reads it is as good as one of indices. Where a later assignment writes a pa
 top of the one before. What a loop writes is not known inside it before it is written anew.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from aag.ir.linear import linear
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.values import ArrayValues
-from aag.ir.visitors import names_in
-from aag.spmd.branches import has_conditions
+from aag.ir.visitors import elements_in, names_in
+from aag.spmd.branches import guard_of, has_conditions
 from aag.spmd.elementwise import FILLED
+from aag.spmd.guards import both
 from aag.spmd.nodes import (
     CallNode,
     DoNode,
@@ -103,7 +104,7 @@ class _Finder:
                     self._nest(node, known)
                 case Local(assigns=assigns):
                     for each in assigns:
-                        self._assign(each, (), None, known, replicated=True)
+                        self._assign(each, (), None, known, None)
                 case DoNode() | WhileNode():
                     _forget(known, written((node,)))
                     self.found[id(node)] = dict(known)
@@ -126,11 +127,12 @@ class _Finder:
                     _forget(known, node.defines)
 
     def _nest(self, node: Nest, known: dict[str, Formula]) -> None:
-        if node.reduce or node.outer:
+        if node.reduce or any(node.outer):
             _forget(known, written((node,)))
             return
+        within = _Within(dict(known), {})
         for each in node.assigns:
-            self._assign(each, node.indices, node.mask, known, replicated=False)
+            self._assign(each, node.indices, node.mask, known, within)
 
     def _assign(
         self,
@@ -138,35 +140,35 @@ class _Finder:
         indices: tuple[Index, ...],
         mask: Expr | None,
         known: dict[str, Formula],
-        *,
-        replicated: bool,
+        within: "_Within | None",
     ) -> None:
-        target = each.target
+        """Note what an assignment does. `within`: of the iteration of a nest; None: every processor makes it."""
+        target, value = each.target, each.value
         if not isinstance(target, Var | Element):
             known.clear()
             return
+        tested: Expr | None = None
+        if (guard := guard_of(each)) is not None and isinstance(value, Call):  # else the old value stays
+            value, tested = value.args[0], guard
+        names = {index.name for index in indices} | self.constants.keys()
+        then = _then(known, names, mask, (value, tested), within)
+        subscripts = target.subscripts if isinstance(target, Element) else ()
+        if within is not None:
+            within.written.setdefault(target.name, set()).add(subscripts)
         before = known.pop(target.name, None)
         kind = self.types.get(target.name)
-        if kind is None or kind.base not in _FOLLOWED or (replicated and isinstance(target, Element)):
+        if kind is None or kind.base not in _FOLLOWED or (within is None and isinstance(target, Element)):
             return
-        names = {index.name for index in indices} | self.constants.keys()
-        if any(index.reads - names for index in indices):
-            return
-        reads = names_in(each.value, mask) - names
-        then = {name: known[name] for name in reads if name in known}
-        if before is not None and target.name in reads:
-            then[target.name] = before
-        if reads - then.keys():
+        if then is None or any(index.reads - names for index in indices):
             return
         # Without a formula from before, elements that are not assigned are unknown.
         depth = 1 + sum(one.depth for one in then.values()) + (before.depth if before is not None else 0)
         if depth <= DEEPEST:
-            subscripts = target.subscripts if isinstance(target, Element) else ()
             known[target.name] = Formula(
                 targets=subscripts,
                 indices=indices,
-                value=each.value,
-                mask=mask,
+                value=value,
+                mask=both(mask, tested),
                 kind=kind,
                 known=then,
                 before=before,
@@ -177,6 +179,38 @@ class _Finder:
     def _bounds(self, name: str) -> tuple[tuple[int, int], ...]:
         layout = self.arrays.get(name)
         return () if layout is None else layout.bounds
+
+
+class _Within(Struct, frozen=True):
+    """What is known when the iterations of a nest begin, and the elements that each has assigned so far."""
+
+    entry: Known
+    written: dict[str, set[tuple[Expr, ...]]]
+
+
+def _then(
+    known: Known, names: Collection[str], mask: Expr | None, parts: Sequence[Expr | None], within: _Within | None
+) -> dict[str, Formula] | None:
+    """What holds of all that an assignment reads; None where that is not known.
+
+    The mask of a nest is tested before anything is assigned. What the iteration itself has assigned is read as it is
+    now; any other element of such an array as it was before the nest, as no iteration needs what another one assigns.
+    """
+    found: dict[str, Formula] = {}
+    for part, first in ((mask, True), *((each, False) for each in parts)):
+        for name in names_in(part) - set(names):
+            written = within.written.get(name) if within is not None else None
+            source = known
+            if within is not None and written:
+                own = {each.subscripts in written for each in elements_in(part) if each.name == name} or {True}
+                if first or own == {False}:
+                    source = within.entry
+                elif len(own) > 1 or len(written) > 1:
+                    return None
+            formula = source.get(name)
+            if formula is None or found.setdefault(name, formula) is not formula:
+                return None
+    return found
 
 
 def _forget(known: dict[str, Formula], names: Iterable[str]) -> None:

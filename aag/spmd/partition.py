@@ -98,7 +98,7 @@ def trips(
         raise TooLarge("data are computed for one value after the other")
     levels, bounded = _levels(nest.home, nest.indices, layouts, env, along)
     masked: Sequence[Ints | None] = [None] * len(levels)
-    if nest.mask is not None and not bounded and (known or is_decided_by_indices(nest.mask) or _goes_through(nest)):
+    if nest.mask is not None and not bounded and (known or _is_steady(nest, layouts) or _goes_through(nest)):
         with suppress(*(() if along else (Unknown, TooLarge))):
             found = _counted(nest.home, nest.indices, layouts, env, mask=nest.mask, along=along, known=known)
             masked = [np.ascontiguousarray(each[:, -1]) for each in found]
@@ -117,6 +117,13 @@ def trips(
         )
         for level, mask, tests in zip(levels, masked, tested, strict=True)
     )
+
+
+def _is_steady(nest: Nest, layouts: Layouts) -> bool:
+    """Whether whole numbers decide the mask, or the indices and constants alone."""
+    assert nest.mask is not None
+    names = names_in(nest.mask) - {index.name for index in nest.indices} - layouts.constants.keys()
+    return not names or is_decided_by_indices(nest.mask)
 
 
 def _goes_through(nest: Nest) -> bool:

@@ -134,3 +134,48 @@ end program p
 def test_conditions_are_announced_where_they_are():
     said = [each for each in esp.predict(LINES, procs=4).assumptions if each.code == "mask"]
     assert [each.span.line for each in said] == [8, 12, 17, 23, 31]
+
+
+LAND = """\
+program land
+  integer, parameter :: n = 40
+  real(8) :: t(n, n)
+  integer :: land(n, n), i, j, it
+!hpf$ distribute (block, *) :: t
+!hpf$ align land(i, j) with t(i, j)
+  t = 1d0
+{mask}
+  do it = 1, 5
+    do j = 2, n - 1
+      do i = 2, n - 1
+        if (land(i, j) == 0) then
+          t(i, j) = t(i, j) * 0.5d0
+        end if
+      end do
+    end do
+  end do
+  print *, t(1, 1)
+end program land
+"""
+MASKS = {
+    "whole": "do j = 1, n\n do i = 1, n\n land(i, j) = 1\n if (i < 15) land(i, j) = 0\n end do\n end do",
+    "else": "do j = 1, n\n do i = 1, n\n if (i < 15) then\n land(i, j) = 0\n else\n land(i, j) = 1\n end if\n"
+    " end do\n end do",
+    "apart": "do j = 1, n\n do i = 1, n\n land(i, j) = 1\n end do\n end do\n"
+    "do i = 1, n\n do j = 1, n\n if (i < 15) land(i, j) = 0\n end do\n end do",
+    "array": "land = 1\n do j = 1, n\n do i = 1, 14\n land(i, j) = 0\n end do\n end do",
+    "forall": "forall (i = 1:n, j = 1:n) land(i, j) = merge(0, 1, i < 15)",
+    "real": "do j = 1, n\n do i = 1, n\n land(i, j) = 1\n if (i < 14.5 + 0.1*sin(0.1*j)) land(i, j) = 0\n"
+    " end do\n end do",
+    "twice": "do j = 1, n\n do i = 1, n\n land(i, j) = 1\n if (i < 20) land(i, j) = 0\n if (i > 14) land(i, j) = 2\n"
+    " end do\n end do",
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_masks_that_loops_make_of_indices_count_on_each_processor(mask):
+    found = esp.predict(LAND.format(mask=MASKS[mask]), procs=4)
+    (products,) = (each for each in found.counts.of() if each.name.endswith("r8.mul"))
+    inner = 38 * 5
+    assert products.each.tolist() == [9 * inner, 4 * inner, 0, 0]
+    assert found.assumptions == ()
