@@ -1,6 +1,6 @@
 """Outline to System: every key against the schema, every value to SI, every figure to its source."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 
@@ -200,7 +200,7 @@ def _known(
             if parameter is not None:
                 figures[path] = parameter
         else:
-            meant.add(_unknown(raw, known, where, findings))
+            meant.add(_unknown(raw, known, where, [each.text for each in part.named], findings))
     return figures, tuple(meant - {""})
 
 
@@ -212,7 +212,7 @@ def _place_of_group(path: str, part: RawPart) -> MachinePlace:
     return next((each.place for each in part.named if path.startswith(each.text + ".")), part.place)
 
 
-def _unknown(raw: RawFigure, known: Keys, where: str, findings: Findings) -> str:
+def _unknown(raw: RawFigure, known: Keys, where: str, named: Sequence[str], findings: Findings) -> str:
     """Blame the first key of the chain that leads nowhere; the path that was probably meant is returned."""
     prefix = ""
     for key in raw.keys:
@@ -222,7 +222,10 @@ def _unknown(raw: RawFigure, known: Keys, where: str, findings: Findings) -> str
             return prefix[:-1]
         if key.text not in below:
             group = f" in '{prefix[:-1]}'" if prefix else ""
+            within = [each for each in named if not prefix and f"{each}.{key.text}" in known]
             hint = nearest(key.text, sorted(below)) or nearest(key.text, sorted(known))
+            if len(within) > 1:  # one of them alone would be a machine that nobody meant
+                hint = f"write it in each of {', '.join(within)}; to leave one out write '{within[0]}: void'"
             findings.add("M103", f"unknown key '{key.text}'{group} in {where}", key.place, hint)
             return next((prefix + name for name in below if f"'{name}'?" in hint), "")
         prefix += key.text + "."

@@ -76,7 +76,8 @@ def execute(options: argparse.Namespace) -> int:
     source, system, request = asked_of(options, procs)
     free, *more = [each.strip() for each in options.free.split(",")]
     if more and [each.lower() for each in more] != ["procs"]:
-        raise UsageError(f"{options.free!r} is not a parameter.", where="--free", hint="Write n or n,procs.")
+        told = f"a formula has one size, with the number of processors or without: {options.free!r} is neither."
+        raise UsageError(told, where="--free", hint=f"Write {free or 'n'} or {free or 'n'},procs.")
     sizes = _sizes(options)
     if more and sizes is not None:
         hint = f"Write --free {free or 'n'}, or use esp.scaling_formula(...).evaluate(sizes, procs) in Python."

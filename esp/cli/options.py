@@ -158,9 +158,11 @@ def add_budget(group: argparse._ActionsContainer) -> None:
 
 
 def _operations(text: str) -> int:
+    if re.fullmatch(r"\d+(\.\d+)?[eE]\d{1,2}", text) and float(text).is_integer():
+        return int(float(text))
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of operations: expected a whole number such as 1000000"
+            f"{text!r} is not a number of operations: expected a whole number such as 1000000 or 1e10"
         )
     return int(text)
 
