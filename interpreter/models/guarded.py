@@ -94,7 +94,8 @@ def _counted(run: Run, nest: Nest, branch: GuardedBranch, level: int) -> Ints | 
 
 
 def _announce(run: Run, nest: Nest, times: BranchTimes, share: float) -> None:
-    if kept_of(times.branch):  # keeps the condition of an IF, which is announced with what that IF guards
+    if kept_of(times.branch) or times.branch.test is None:
+        # It keeps the condition of an IF, which is announced with what that IF guards, or has what the others leave.
         if times.how != "computed":
             wish(run, name_of_guard(nest, times.branch), times.branch.assigns[0].span)
         return
