@@ -115,10 +115,17 @@ def places_in(place: Expr, indices: Sequence[Index]) -> Iterator[Expr]:
         return
     before: Expr = subtract(place, IntLit(1))
     for index in indices[:-1]:
-        extent = add(subtract(index.upper, index.lower), 1)
+        extent = _at_least_one(add(subtract(index.upper, index.lower), 1))
         yield Call("min", (place, add(Call("mod", (before, extent)), 1)))
         before = Binary("/", before, extent)
     yield Call("min", (place, add(before, 1)))
+
+
+def _at_least_one(extent: Expr) -> Expr:
+    """An extent to divide by: nothing is found in an empty range, but Fortran divides all the same."""
+    if isinstance(extent, IntLit):
+        return IntLit(max(1, extent.value))
+    return Call("max", (IntLit(1), extent))
 
 
 def _vector(lowering: Lowering, name: str, values: Iterable[Expr], kind: Type) -> Var:
