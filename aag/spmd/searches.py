@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir import statements as ir
 from aag.ir.cycles import without_cycle
-from aag.ir.expressions import Binary, Call, Component, Element, Expr, IntLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Component, Expr, IntLit, LogicalLit, RealLit, Unary, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.linear import add
 from aag.ir.liveness import wanted_after
@@ -187,8 +187,11 @@ def _is_safe(lowering: Lowering, found: PlaceSearch, kept_in: ir.Assign | None) 
     changed |= set() if kept_in is None else names_in(kept_in.target)
     read = [found.value, found.mask, *(each.value for each in found.kept)]
     bounds = names_in(*(bound for each in found.loops for bound in (each.lower, each.upper)))
+    shared = names_in(*(member for each in lowering.unit.equivalences for member in each.members))
     return (
-        not any(symbols.is_array(name) for name in changed)
+        not shared & (changed | bounds | names_in(*read))
+        and (kept_in is None or symbols.type_of(kept_in.target) == symbols.type_of(kept_in.value))
+        and not any(symbols.is_array(name) for name in changed)
         and not changed & lowering.partials.keys()
         and not names_in(*read) & changed
         and not bounds & (changed | indices)
@@ -203,11 +206,11 @@ def _is_safe(lowering: Lowering, found: PlaceSearch, kept_in: ir.Assign | None) 
 def _is_plain(value: Expr) -> bool:
     """Whether a value has a place in the iteration alone: no array, no function."""
     match value:
-        case Element() | Call():
-            return False
+        case Var() | IntLit() | RealLit() | LogicalLit():
+            return True
         case Binary(left=left, right=right):
             return _is_plain(left) and _is_plain(right)
         case Unary(operand=operand):
             return _is_plain(operand)
         case _:
-            return True
+            return False

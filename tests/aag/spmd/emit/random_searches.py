@@ -18,15 +18,18 @@ class Searching:
         rows, columns = self.chooser.choice(
             [(f, "*") for f in FORMATS] + [("*", f) for f in FORMATS] + [("block", "cyclic")]
         )
+        shared = self.chooser.random() < 0.15
         self.lines = [
             "program search",
             f"  integer, parameter :: n = {self.n}",
             f"  {self.kind} :: a(n, n), v(n), best, t",
-            "  integer :: i, j, k, row, column, other, w(n)",
+            "  integer :: i, j, k, row, column, other, w(n), u = 3",
+            f"  {self.kind} :: same",
+            *(["  equivalence (best, same)"] if shared else []),
             f"!hpf$ distribute a({rows}, {columns})",
             f"!hpf$ distribute v({self.chooser.choice(FORMATS)})",
             "!hpf$ align w(i) with v(i)",
-            "  row = 0; column = 0; other = 7; t = 5; i = 0; j = 0",
+            "  row = 0; column = 0; other = 7; t = 5; i = 0; j = 0; same = 1",
         ]
         a, b, c = (self.chooser.randint(1, 9) for _ in range(3))
         most = self.chooser.choice((3, 10, 40))
@@ -54,15 +57,17 @@ class Searching:
         pick = self.chooser.choice
         two = self.chooser.random() < 0.4
         element = pick(("a(i, j)", "a(j, i)")) if two else pick(("v(i)", "a(i, k)", "a(k, i)", "v(n + 1 - i)"))
-        value = pick((element, f"abs({element})", f"{element} * 2", f"{element} - i"))
+        value = pick((element, f"abs({element})", f"{element} * 2", f"{element} - i", f"{element} - same"))
         first, last = pick(
             (("1", "n"), ("2", "n - 1"), ("k", "n"), ("k + 1", "n"), ("n", "k"), ("3", "2"), ("j" if two else "1", "n"))
         )
         start = pick((f"best = {pick(('0', '-100', '100'))}", "best = v(1)"))
         k = self.chooser.randint(1, self.n)
         inner, named = [], "t" if self.chooser.random() < 0.4 else ""
+        if named and self.kind == "real" and pick((True, False, False)):
+            named = "real(u)"  # which is not what was assigned
         if named:
-            inner.append(f"t = {value}")
+            inner.append(f"{'t' if named == 't' else 'u'} = {value}")
         compared = named or value
         condition = self.condition(compared)
         if self.chooser.random() < 0.3:

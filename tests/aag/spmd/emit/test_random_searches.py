@@ -31,7 +31,7 @@ def _searches(seed):
 
 
 def test_most_searches_are_shared():
-    assert sum(_searches(seed) > 0 for seed in range(40)) > 30
+    assert sum(_searches(seed) > 0 for seed in range(40)) > 20
 
 
 @pytest.mark.parametrize("procs", [3, pytest.param(4, marks=pytest.mark.truth)])
