@@ -28,6 +28,7 @@ from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp.calling import in_python
 from esp.computed import NOTHING, Computed, as_given, given_values, setting_of, settled, unused_shares
+from esp.conditions import with_ways_out
 from esp.elements import hinted
 from esp.incomplete import incomplete
 from esp.locate import find_system, systems_dir
@@ -352,12 +353,13 @@ def presented(result: Result, stages: Stages, request: Request) -> Prediction:
     """The result of `interpret` as a prediction with its options."""
     source, node_program = stages.source, stages.node_program
     found = dict.fromkeys((*source.program.diagnostics, *node_program.layouts.notes, *node_program.notes))
-    said = {each.text for each in result.assumptions}
+    assumptions = with_ways_out(result.assumptions, source.program)
+    said = {each.text for each in assumptions}
     warnings = (*(each for each in found if each.message not in said), *node_program.warnings)
     if not request.scenario.has_lists and result.scenarios == 1:
         result = single(result)
     values = {each.name: getattr(result, each.name) for each in structs.fields(Result)}
-    values["assumptions"] = without_repeats(result.assumptions, found)
+    values["assumptions"] = without_repeats(assumptions, found)
     given = asked(request, source.program.costs)
     without, arrays = _without_elements(node_program.layouts)
     return Prediction(

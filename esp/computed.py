@@ -25,7 +25,7 @@ from aag.mapping.constants import constants_of, typed
 from aag.mapping.settable import TRIPS, is_made_up
 from aag.pipeline import main_unit
 from aag.wording import plural
-from esp.conditions import ASKED, Shares, asked_before, given_shares, shares_of
+from esp.conditions import ASKED, Shares, asked_before, givable, given_shares, shares_of
 from esp.elements import of_elements, with_given
 from esp.read_later import also_assigned, literal, with_input
 from esp.request import Request
@@ -175,6 +175,7 @@ def setting_of(program: Program, request: Request, computed: Computed) -> Settin
         asks_shares=_asks_shares(request),
         unshared=computed.shares.unknown,
         given_shares=frozenset(computed.shares.given),
+        left_shares=computed.shares.left,
     )
 
 
@@ -282,10 +283,12 @@ def _with(found: Diagnostic, name: str, why: str, unit: Unit, budget: int) -> Di
 def unused_shares(program: Program, request: Request, computed: Computed) -> tuple[Assumption, ...]:
     """That given shares of conditions have no effect, where they have none."""
     used = frozenset[int]().union(*computed.shares.given.values())
+    can_be = givable(program)
     return tuple(
         Assumption(
             code="given",
-            text=f"line {line}: HOLDS_{line} has no effect: esp counts how often it holds, or it ends a loop",
+            text=f"line {line}: HOLDS_{line} has no effect: "
+            + ("no share of this condition is needed" if line in can_be else "the line has several conditions"),
             span=Span(program.file, line),
         )
         for line in sorted(given_shares(request.values).keys() - used)

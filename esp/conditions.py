@@ -7,7 +7,8 @@ its outermost loop. All that is asked for is then found by one run. A share that
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct, structs
@@ -24,6 +25,8 @@ from aag.mapping.constants import constants_of
 from aag.mapping.settable import HOLDS, condition_lines, is_made_up
 from aag.pipeline import main_unit
 from esp.errors import UsageError
+from interpreter.models.asking import WAY_OUT
+from interpreter.result import Assumption
 from interpreter.setting import SHARE_PARTS
 
 ASKED = re.compile(r"(if|mask|set|test)_(\d+)(?:_([\w$]*))?")
@@ -45,13 +48,14 @@ class Shares(Struct, frozen=True, kw_only=True):
 
     `branches`: line of an IF -> the share of each of its branches, then of none. `masks`: asked name -> share of the
     iterations for which it holds. `unknown`: asked names for which nothing was found. `given`: asked name -> the lines
-    of the given shares that its own rest on.
+    of the given shares that its own rest on. `left`: those of them that have only what the given ones leave.
     """
 
     branches: Mapping[int, tuple[float, ...]] = {}
     masks: Mapping[str, float] = {}
     unknown: frozenset[str] = frozenset()
     given: Mapping[str, frozenset[int]] = {}
+    left: frozenset[str] = frozenset()
     spent: bool = False
     """Whether some are unknown because the budget was used up."""
 
@@ -67,6 +71,7 @@ class Shares(Struct, frozen=True, kw_only=True):
             masks={**self.masks, **other.masks},
             unknown=self.unknown | other.unknown,
             given={**self.given, **other.given},
+            left=self.left | other.left,
             spent=self.spent or other.spent,
         )
 
@@ -94,32 +99,38 @@ def shares_of(program: Program, given: tuple[tuple[str, Value], ...], names: fro
     tests, said = _tests(unit), given_shares(dict(given))
     constants, _ = constants_of(unit, values)
     paths = {name: _conditions(unit, name) for name in names}
-    own = _unambiguous(unit)
-    lines = frozenset(line for path in paths.values() for line, _ in path) & own
-    open_ = frozenset(line for line in lines if not said.keys() >= set(tests[line]))
+    lines = frozenset(line for path in paths.values() for line, _ in path) & tests.keys()
+    told = {line for line in lines if said.keys() & set(tests[line])}
+    open_ = frozenset(line for line in lines if not (tests[line] and said.keys() >= set(tests[line])))
     wanted, limits = WantedValues(branches=open_), RunLimits(operations=operations // PART)
     made_by = run(unit, wanted, constants, values, limits) if open_ and operations else None
     found: dict[int, _Weights] = {} if made_by is None else {**made_by.frequencies}
-    found |= {line: _as_said(tests[line], said, found.get(line)) for line in lines if said.keys() & set(tests[line])}
+    found |= {line: _as_said(tests[line], said, found.get(line)) for line in told}
     branches: dict[int, tuple[float, ...]] = {}
     masks: dict[str, float] = {}
+    resting: dict[str, frozenset[int]] = {}
+    left: set[str] = set()
     for name, path in paths.items():
+        on = frozenset(test for line, _ in path if line in told for test in tests[line] if test in said)
+        if on:
+            resting[name] = on
+        weights = {line: found[line] for line, _ in path if line in found}
+        if on and not all(_is_known(weights.get(line), at, whole=name.startswith("if_")) for line, at in path):
+            left.add(name)
+        if on:
+            weights = {line: _filled(weights.get(line) or _nothing(tests.get(line, (line,)))) for line, _ in path}
         if not path:
             continue
         if name.startswith("if_"):
-            branches |= {line: _filled(found[line]) for line, _ in path if line in found}
+            branches |= {line: _filled(each) for line, each in weights.items()}
             continue
         share: float | None = 1.0
         for line, at in path:  # what is inside a branch that is never taken is not reached
             if share:
-                weights = found.get(line)
-                weight = None if weights is None else _weight(weights, at)
-                share = None if weight is None else share * weight
+                share = share * _weight(weights[line], at) if line in weights else None
         if share is not None:
             masks[name] = round(share * SHARE_PARTS) / SHARE_PARTS
-    rests_on = {name: said.keys() & {test for line, _ in path for test in tests[line]} for name, path in paths.items()}
-    shares_given = {name: frozenset(on) for name, on in rests_on.items() if on}
-    made = Shares(branches=branches, masks=masks, given=shares_given)
+    made = Shares(branches=branches, masks=masks, given=resting, left=frozenset(left))
     spent = made_by is not None and any(BUDGET_USED in why for why in made_by.missing.values())
     return structs.replace(made, unknown=names - made.known, spent=spent)
 
@@ -131,9 +142,29 @@ def given_shares(values: Mapping[str, Value]) -> dict[int, float]:
 
 
 def _tests(unit: Unit) -> dict[int, tuple[int, ...]]:
-    """Line of a statement with conditions -> the lines of these, in turn."""
-    found = ((each.span.line, condition_lines(each)) for each in walk_statements(unit.body))
-    return {line: lines for line, lines in found if lines}
+    """Line of a statement with conditions -> the lines of these, in turn; without lines in which there are several."""
+    own = _unambiguous(unit)
+    statements = (each for each in walk_statements(unit.body) if isinstance(each, _Condition))
+    found = ((each.span.line, condition_lines(each)) for each in statements)
+    return {line: lines for line, lines in found if line in own and len(set(lines)) == len(lines)}
+
+
+@lru_cache(maxsize=64)
+def givable(program: Program) -> frozenset[int]:
+    """The lines of conditions whose shares can be given."""
+    every = Counter(line for lines in _tests(main_unit(program)).values() for line in lines)
+    return frozenset(line for line, often in every.items() if often == 1)
+
+
+def with_ways_out(assumptions: Iterable[Assumption], program: Program) -> tuple[Assumption, ...]:
+    """Assumptions that offer to give a share only where that can be given."""
+    can_be = givable(program)
+    return tuple(
+        each
+        if each.span is None or each.span.line in can_be
+        else structs.replace(each, text=each.text.removesuffix(WAY_OUT))
+        for each in assumptions
+    )
 
 
 def _as_said(conditions: Sequence[int], said: Mapping[int, float], computed: _Weights | None) -> _Weights:
@@ -161,18 +192,30 @@ def _as_said(conditions: Sequence[int], said: Mapping[int, float], computed: _We
     return tuple({**given, **weights}[at] for at in range(len(conditions) + 1))
 
 
+def _is_known(weights: _Weights | None, at: int, *, whole: bool) -> bool:
+    """Whether the share of a branch is known, as `_weight` takes it; `whole`: those of all branches."""
+    if weights is None:
+        return False
+    return None not in (weights if whole else weights[:-at] if at < 0 else weights[at : at + 1])
+
+
+def _nothing(conditions: Sequence[int]) -> _Weights:
+    """The shares of the branches of a statement of which nothing is known."""
+    return (None,) * (len(conditions) + 1)
+
+
 def _filled(weights: _Weights) -> tuple[float, ...]:
     """Weights, where those that are not known share alike what the others leave."""
     known = [each for each in weights if each is not None]
     return tuple((1.0 - sum(known)) / (len(weights) - len(known)) if each is None else each for each in weights)
 
 
-def _weight(weights: _Weights, at: int) -> float | None:
+def _weight(weights: _Weights, at: int) -> float:
     """The share of a branch; where it is negative, that of all executions in which none of the first ones is taken."""
+    shares = [each or 0.0 for each in weights]
     if at < 0:
-        before = [each for each in weights[:-at] if each is not None]
-        return max(0.0, 1.0 - sum(before)) if len(before) == len(weights[:-at]) else None
-    return weights[at] if at < len(weights) else 0.0
+        return max(0.0, 1.0 - sum(shares[:-at]))
+    return shares[at] if at < len(shares) else 0.0
 
 
 def _conditions(unit: Unit, name: str) -> tuple[tuple[int, int], ...]:

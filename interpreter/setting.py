@@ -53,6 +53,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     and `masks` nor `unshared` have them."""
     given_shares: frozenset[str] = frozenset()
     """Names of conditions whose shares rest on what the user gave."""
+    left_shares: frozenset[str] = frozenset()
+    """Those of them that have only what the given shares leave."""
     unshared: frozenset[str] = frozenset()
     """Names of conditions for which no share can be found."""
     partial: bool = True

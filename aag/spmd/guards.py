@@ -26,7 +26,7 @@ _MIRRORED = {"==": "==", "/=": "/=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def both(left: Expr | None, right: Expr | None) -> Expr | None:
-    """The conjunction of two conditions, either of which may be absent; its place is that of the second one."""
+    """The conjunction of two conditions, at the place of the second one. Each may be absent."""
     if left is None or right is None:
         return right if left is None else left
     return Binary(".and.", left, right, span=right.span)

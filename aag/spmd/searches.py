@@ -52,7 +52,7 @@ def lower_search(lowering: Lowering, statement: ir.Do) -> list[ir.Stmt]:
     """Lower a loop that searches as a reduction of pairs; the statements that are left to do: assignments of scalars.
 
     Raises:
-        Unsupported: it is no such loop, or has nothing distributed.
+        Unsupported: the loop does not search, or reads no distributed array.
     """
     tried = not lowering.is_alone and lowering.options.on("reductions")
     found = _search(lowering, statement) if tried else None

@@ -13,6 +13,7 @@ _MADE = re.compile(r"\w+\$\d+")
 """An index that array syntax made."""
 COMPUTED = "computed by running part of the program"
 GIVEN = "as given"
+LEFT = "an equal part of what the given shares leave"
 WAY_OUT = "; ‹set HOLDS_LINE=SHARE› gives it"
 
 
@@ -25,6 +26,8 @@ def wish(run: Run, name: str, span: Span) -> None:
 
 def how_known(run: Run, name: str) -> str:
     """How the share of a condition is known that `name` asks for."""
+    if name in run.setting.left_shares:
+        return LEFT
     return GIVEN if name in run.setting.given_shares else COMPUTED
 
 

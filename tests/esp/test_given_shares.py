@@ -1,4 +1,4 @@
-"""Shares of conditions that the user gives: each branch has an operation of its own, counted as often as it is said."""
+"""Shares that the user gives for conditions. Each branch has its own operation, whose count shows how often it runs."""
 
 import re
 
@@ -68,6 +68,15 @@ WHERE = """\
   elsewhere
     a = sqrt(b)
   end where"""
+INNER = """\
+  where (b > 0.5d0)
+    a = b * 3d0
+    where (a > 2d0)
+      b = a / 3d0
+    end where
+  elsewhere (b > 0.25d0)
+    a = sqrt(b)
+  end where"""
 FORALL = """\
   forall (i = 1:n, b(i) > 0.5d0)
     a(i) = b(i) * 3d0
@@ -103,6 +112,9 @@ def _counts(prediction):
         (NESTED, {"holds_8": 0.5, "holds_10": 0.25}, (32, 8, 0)),
         (CASES, {"holds_9": 0.25, "holds_11": 0.5}, (16, 32, 16)),
         (WHERE, {"holds_7": 0.125, "holds_9": 0.5}, (8, 32, 24)),
+        (WHERE, {"holds_7": 1}, (64, 0, 0)),
+        (WHERE, {"holds_9": 0.5}, (16, 32, 16)),
+        (INNER, {"holds_7": 0.25}, (16, 8, 24)),
         (FORALL, {"holds_7": 0.75}, (48, 0, 0)),
         (SCALAR, {"holds_8": 0.75}, (1536, 512, 0)),
     ],
@@ -115,7 +127,7 @@ def test_a_branch_is_taken_as_often_as_is_said(body, given, expected, budget):
     assert not any("no effect" in each for each in told)
     assert sum("as given" in each for each in told) >= 1
     lines = {int(re.match(r"line (\d+)", each)[1]) for each in told if each.endswith("as given")}
-    assert lines >= {int(each.removeprefix("holds_")) for each in given}
+    assert lines >= {int(each.removeprefix("holds_")) for each in given} or body is INNER  # whose masks are kept
 
 
 COUNTED = """\
@@ -124,6 +136,31 @@ COUNTED = """\
       a(i) = b(i) * 3d0
     end if
   end do"""
+
+
+TOGETHER = """\
+  do i = 1, n
+    if (b(i) > 0.5d0) a(i) = b(i) * 3d0; if (b(i) > 0.2d0) k(i) = 3
+  end do"""
+DEFAULT = """\
+  do i = 1, n
+    select case (k(i))
+    case default
+      if (b(i) > 2d0) a(i) = b(i) * 3d0
+    end select
+  end do"""
+
+
+def test_what_cannot_be_given_is_not_offered():
+    found = _predicted(TOGETHER, holds_8=0.25)
+    told = [each.text for each in found.assumptions if each.span is not None and each.span.line == 8]
+    assert any("HOLDS_8 has no effect: the line has several conditions" in each for each in told)
+    assert not any("HOLDS_LINE" in each for each in told)
+
+
+def test_a_select_case_may_have_a_default_only():
+    assert _counts(_predicted(DEFAULT, holds_10=0.25)) == pytest.approx([16, 0, 0])
+    assert _counts(_predicted(DEFAULT)) == pytest.approx([32, 0, 0])
 
 
 def test_a_share_without_effect_is_announced():
