@@ -1,4 +1,5 @@
-"""DO with a REAL index or REAL bounds, a deleted feature of Fortran, as loops that count integers.
+"""DO with a REAL index or REAL bounds, a deleted feature of Fortran, as loops that count integers; and loops whose
+bounds read their own index, which is another variable before the first iteration.
 
 Bounds of an integer index are converted to integers. A loop with a REAL index counts its iterations as FORTRAN 77 says:
 their number is known before the first, and each adds the step to the index.
@@ -8,6 +9,9 @@ their number is known before the first, and each adds the step to the index.
     end do                    ...
                               x = x + c
                             end do
+
+    do j = j, n             start_1 = j
+      ...                   do j = start_1, n
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,10 +43,16 @@ def _unit(unit: Unit, read: ReadUnit, outer: TypeScope, modules: Mapping[str, Un
     pairs = zip(unit.contains, read.inner, strict=True)
     unit = replace(unit, contains=tuple(_unit(*pair, scope, modules, found) for pair in pairs))
     rewriter = _Rewriter(Checker(scope, {}, []), read.names, found)
-    if not any(isinstance(each, s.Do) and rewriter.is_real(each) for each in walk_statements(unit.body)):
+    loops = (each for each in walk_statements(unit.body) if isinstance(each, s.Do))
+    if not any(rewriter.is_real(each) or reads_itself(each) for each in loops):
         return unit
     body = rewriter.body(unit.body)
     return replace(unit, body=body, entities=(*unit.entities, *rewriter.made))
+
+
+def reads_itself(loop: s.Do) -> bool:
+    """Whether a bound of a loop reads its index."""
+    return loop.var in names_in(loop.lower, loop.upper, loop.step)
 
 
 class _Rewriter:
@@ -67,6 +77,8 @@ class _Rewriter:
             if isinstance(inner, s.Do) and self.is_real(inner):
                 self._found.append(_deleted(inner.span))
                 found += self._loop(inner)
+            elif isinstance(inner, s.Do) and reads_itself(inner):
+                found += self._from_itself(inner)
             else:
                 found.append(inner)
         return tuple(found)
@@ -100,6 +112,21 @@ class _Rewriter:
         any_trip = e.Binary(">", last, e.IntLit(0, span=span), span=span)
         end = s.guarded(e.Binary(".and.", ended, any_trip, span=span), (advance,), span)
         return begin, count, replace(plain, upper=last, body=(later, *loop.body)), end
+
+    def _from_itself(self, loop: s.Do) -> Body:
+        """The bounds that read the index, kept before the loop."""
+        kept: list[s.Stmt] = []
+
+        def keep(bound: e.Expr) -> e.Expr:
+            if loop.var not in names_in(bound):
+                return bound
+            start = self._integer("start", loop.span)
+            kept.append(s.Assign(target=start, value=bound, span=loop.span, label="" if kept else loop.label))
+            return start
+
+        lower, upper = keep(loop.lower), keep(loop.upper)
+        step = None if loop.step is None else keep(loop.step)
+        return (*kept, replace(loop, lower=lower, upper=upper, step=step, label=""))
 
     def _integer(self, prefix: str, span: Span) -> e.Var:
         name = self._names.fresh(prefix)

@@ -59,7 +59,16 @@ class Searching:
         element = pick(("a(i, j)", "a(j, i)")) if two else pick(("v(i)", "a(i, k)", "a(k, i)", "v(n + 1 - i)"))
         value = pick((element, f"abs({element})", f"{element} * 2", f"{element} - i", f"{element} - same"))
         first, last = pick(
-            (("1", "n"), ("2", "n - 1"), ("k", "n"), ("k + 1", "n"), ("n", "k"), ("3", "2"), ("j" if two else "1", "n"))
+            (
+                ("1", "n"),
+                ("2", "n - 1"),
+                ("k", "n"),
+                ("k + 1", "n"),
+                ("n", "k"),
+                ("3", "2"),
+                ("2", "n") if two else ("i", "n"),
+                ("j" if two else "1", "n"),
+            )
         )
         start = pick((f"best = {pick(('0', '-100', '100'))}", "best = v(1)"))
         k = self.chooser.randint(1, self.n)
@@ -100,6 +109,7 @@ class Searching:
         return [
             f"k = {k}",
             start,
+            f"i = {pick(('2', 'k'))}",
             *body,
             f"print *, best, row, column, other{pick(('', ', i', ', i, j' if two else ''))}",
             *follow,
