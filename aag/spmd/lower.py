@@ -22,6 +22,7 @@ from aag.ir.visitors import walk_statements
 from aag.library.table import row
 from aag.mapping.layout import Layouts
 from aag.spmd.across import reduce_across
+from aag.spmd.afterwards import last_values
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.assignments import lower_assign
 from aag.spmd.calls import lower_call
@@ -191,11 +192,12 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
     """A DO loop: as a nest, else shared among the owners of what it writes, else run by every processor."""
     before = len(lowering.pending)
     outcome = lower_nest(lowering, statement)
+    if not outcome.runs and _searched(lowering, statement):
+        outcome = NestOutcome("parallel")
     if outcome.runs:
         find_nest(lowering, statement, outcome, lowering.pending[before:])
-        return
-    if _searched(lowering, statement):
-        find_nest(lowering, statement, NestOutcome("parallel"), lowering.pending[before:])
+        for each in last_values(lowering, statement):
+            _statement(lowering, each)
         return
     at = len(lowering.loops)
     other = "" if lowering.is_alone else lowering.attempt(lambda: _shared(lowering, statement))

@@ -35,3 +35,46 @@ def test_what_a_loop_changes_is_known_behind_it(trips, new):
     assert mine.messages == walked.messages
     assert mine.time_s == pytest.approx(walked.time_s, rel=1e-9)
     assert mine.iterations_walked < walked.iterations_walked
+
+
+BEHIND = """\
+program behind
+  integer, parameter :: n = 8
+  real(8) :: a(n), b(3*n), c(n, n)
+  integer :: i, j, k
+!hpf$ distribute (block) :: a, b
+!hpf$ distribute c(*, block)
+  i = 2
+  do i = 1, n
+    a(i) = 1d0
+  end do
+  do j = i, 3*n
+    b(j) = b(j)*2d0
+  end do
+  do k = 1, 3
+    i = k
+    do i = i, n, 2
+      a(i) = a(i)*3d0
+    end do
+    do j = i, 3*n
+      b(j) = b(j)*2d0
+    end do
+  end do
+  do j = 1, n
+    do i = 3, 6
+      c(i, j) = c(i, j)*2d0
+    end do
+  end do
+  do k = i, j
+    b(k) = b(k)*2d0
+  end do
+  print *, a(1)
+end program behind
+"""
+
+
+def test_indices_have_their_last_values_behind_nests():
+    """i is 9 behind the first loop; 9, 10, 9 behind those with the step; 7 and j 9 behind the nest of two."""
+    found = esp.predict(BEHIND, procs=4)
+    assert found.counts.total("processor.r8.mul") == 16 + (4 + 4 + 3) + (16 + 15 + 16) + 32 + 3
+    assert found.assumptions == ()

@@ -12,10 +12,10 @@ from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.expressions import IntLit
 from aag.ir.liveness import wanted_after
-from aag.ir.visitors import bodies
+from aag.ir.visitors import bodies, names_in
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.text import indented
-from aag.spmd.nodes import Index, Nest
+from aag.spmd.nodes import Index, Local, Nest, Node, walk
 
 Chain = tuple[s.Stmt, ...]
 
@@ -30,8 +30,13 @@ class Wanted(Struct, frozen=True):
 class Lasting:
     """Knows the loops around each statement of a program unit."""
 
-    def __init__(self, body: Sequence[s.Stmt]) -> None:
+    def __init__(self, body: Sequence[s.Stmt], nodes: Sequence[Node]) -> None:
         self._body = body
+        self._assigned: dict[tuple[int, int], set[str]] = {}
+        """Place of an END DO -> indices that the node program assigns there (`aag.spmd.afterwards`)."""
+        for node in walk(nodes):
+            for each in node.assigns if isinstance(node, Local) else ():
+                self._assigned.setdefault(_place(each.span), set()).update(names_in(each.target))
         self._around: dict[tuple[int, int], Chain] = {}
         self._walk(body, ())
 
@@ -62,7 +67,8 @@ class Lasting:
         if root is None:
             return Wanted()
         wanted = wanted_after(root, self._body, frozenset(of_forall | of_do))
-        return Wanted(wanted & of_forall, wanted & of_do)
+        done = self._assigned.get(_place(root.end), set()) if isinstance(root, s.Do) else set()
+        return Wanted(wanted & of_forall, wanted & of_do - done)
 
 
 def last_values(context: Context, indices: Sequence[Index], wanted: frozenset[str], line: int) -> Iterator[str]:

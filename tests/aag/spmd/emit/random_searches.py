@@ -66,7 +66,7 @@ class Searching:
                 ("k + 1", "n"),
                 ("n", "k"),
                 ("3", "2"),
-                ("2", "n") if two else ("i", "n"),
+                ("i", "n"),
                 ("j" if two else "1", "n"),
             )
         )
