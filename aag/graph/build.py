@@ -140,8 +140,9 @@ class _Builder:
     def _simple(self, node: n.Node) -> g.AAU:
         common = _common(self._id(), node)
         match node:
-            case n.Local(assigns=assigns):
+            case n.Local(assigns=assigns, overhead=overhead):
                 work = work_of(self.context, assigns=assigns)
+                work = g.Work(overhead=work.computation) if overhead else work
                 return g.Seq(**common, work=work, assigns=assigns, shares=shares_of(node, node.span.call, self.context))
             case n.Communicate(operation=operation):
                 return g.Comm(**common, operation=operation)

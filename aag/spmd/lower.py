@@ -22,7 +22,7 @@ from aag.ir.visitors import walk_statements
 from aag.library.table import row
 from aag.mapping.layout import Layouts
 from aag.spmd.across import reduce_across
-from aag.spmd.afterwards import last_values
+from aag.spmd.afterwards import keep_indices
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.assignments import lower_assign
 from aag.spmd.calls import lower_call
@@ -196,8 +196,7 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
         outcome = NestOutcome("parallel")
     if outcome.runs:
         find_nest(lowering, statement, outcome, lowering.pending[before:])
-        for each in last_values(lowering, statement):
-            _statement(lowering, each)
+        keep_indices(lowering, statement)
         return
     at = len(lowering.loops)
     other = "" if lowering.is_alone else lowering.attempt(lambda: _shared(lowering, statement))

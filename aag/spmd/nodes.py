@@ -138,9 +138,13 @@ class Node(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Local(Node, frozen=True, kw_only=True, eq=False):
-    """Assignments to replicated scalars or to elements of replicated arrays: every processor computes them."""
+    """Assignments to replicated scalars or to elements of replicated arrays: every processor computes them.
+
+    `overhead`: the serial program does not compute them (Def 2).
+    """
 
     assigns: tuple[Assign, ...]
+    overhead: bool = False
 
 
 class Nest(Node, frozen=True, kw_only=True, eq=False):

@@ -78,3 +78,23 @@ def test_indices_have_their_last_values_behind_nests():
     found = esp.predict(BEHIND, procs=4)
     assert found.counts.total("processor.r8.mul") == 16 + (4 + 4 + 3) + (16 + 15 + 16) + 32 + 3
     assert found.assumptions == ()
+
+
+STRIDE = """\
+program stride
+  real(8) :: a(100)
+  integer :: i
+!hpf$ distribute a(block)
+  do i = 2, 100, 3
+    a(i) = 1d0
+  end do
+  print *, a(2){}
+end program stride
+"""
+
+
+def test_values_behind_a_nest_are_overhead():
+    """A serial program has them for nothing (Def 2): what is computed is the same, whether they are read or not."""
+    one, other = (esp.predict(STRIDE.format(rest), procs=4, io=False) for rest in (", i", ""))
+    assert one.per_processor.computation_s.sum() == other.per_processor.computation_s.sum()
+    assert one.per_processor.overhead_s.sum() > other.per_processor.overhead_s.sum()
