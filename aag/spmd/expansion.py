@@ -1,4 +1,6 @@
-"""Arrays that are NEW get a dimension for the loop, so that its iterations do not share them.
+"""What is private to an iteration becomes an array with a dimension for the loop, so that iterations do not share it.
+
+Arrays that are NEW:
 
     do i = 1, n                                do i = 1, n
       do j = 1, m                                do j = 1, m
@@ -6,10 +8,18 @@
       ...                                        ...
       c(i, 1) = w(m)                             c(i, 1) = w$(m, i)
 
-The elements live where the iteration runs that they belong to.
+The elements live where the iteration runs that they belong to. Scalars, where no single processor runs a whole
+iteration, so that its assignments become nests of their own (Padua and Wolfe, CACM 29 (1986), "scalar expansion"):
+
+    do j = 1, n                                do j = 1, n
+      t = a(k, j)                                t$(j) = a(k, j)
+      a(k, j) = a(m, j)          -->             a(k, j) = a(m, j)
+      a(m, j) = t                                a(m, j) = t$(j)
+
+The elements live where the one lives that they copy, else where the first assignment runs that reads them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -17,7 +27,7 @@ from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.visitors import map_expression, names_in, walk_expressions
-from aag.spmd.groups import home_of
+from aag.spmd.groups import has_private, home_of, places
 from aag.spmd.leaves import Leaf
 from aag.spmd.lowering import Lowering
 from aag.spmd.nodes import Index, Reference
@@ -46,7 +56,7 @@ def _wider(lowering: Lowering, name: str, loop: ir.Do, leaves: Sequence[Leaf]) -
         return ""
     target = home.assign.target
     assert isinstance(target, Element)
-    ends = _range(lowering, loop, target)
+    ends = _of_index(lowering, home.indices[home.loops.index(loop)], [target])
     if ends is None:
         return ""
     bounds = (*lowering.arrays[name].declared, ends)
@@ -56,6 +66,54 @@ def _wider(lowering: Lowering, name: str, loop: ir.Do, leaves: Sequence[Leaf]) -
         for each, (lower, upper) in zip(names, bounds, strict=True)
     )
     place = Reference(array=target.name, subscripts=target.subscripts, indices=home.indices)
+    return _declared(lowering, name, place, dims)
+
+
+def with_arrays_for_scalars(
+    lowering: Lowering, leaves: Sequence[Leaf], kept: frozenset[str]
+) -> tuple[list[Leaf], list[str]]:
+    """The assignments of a nest with arrays in place of its private scalars, and the names of these. Those that are
+    `kept` stay scalars."""
+    found, added = list(leaves), []
+    scalars = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)} - kept
+    scalars -= lowering.read_by_calls(*(part for leaf in leaves for part in _parts(leaf)))
+    for name in sorted(scalars.difference(*map(places, leaves))):
+        writers = [leaf for leaf in leaves if leaf.assign.target == Var(name)]
+        readers = [at for at, leaf in enumerate(leaves) if name in names_in(leaf.assign.value, leaf.mask)]
+        loops = writers[0].loops
+        if any(leaf.loops != loops for leaf in writers) or not all(
+            leaves[at].loops[: len(loops)] == loops and has_private(leaves, at, name, frozenset()) for at in readers
+        ):
+            continue
+        wider = _array(lowering, name, writers[0], [leaves[at] for at in readers])
+        if wider:
+            added.append(wider)
+            element = Element(wider, tuple(Var(index.name) for index in writers[0].indices))
+            found = [_in_place_of(leaf, Var(name), element) for leaf in found]
+    return found, added
+
+
+def _array(lowering: Lowering, name: str, writer: Leaf, readers: Sequence[Leaf]) -> str:
+    """A new array with the loops around the assignment of a scalar as dimensions; empty where there can be none."""
+    value = writer.assign.value
+    copied = [value] if isinstance(value, Element) and lowering.is_distributed(value.name) else []
+    homes = [writer] if copied else [leaf for leaf in readers if home_of(lowering, [leaf])]
+    assigned = [leaf.assign.target for leaf in homes if isinstance(leaf.assign.target, Element)]
+    for leaf, place in zip(homes, copied or assigned, strict=True):
+        ends = [_of_index(lowering, index, [place, *assigned]) for index in writer.indices]
+        if None in ends:
+            continue
+        dims = tuple(
+            Index(name=index.name, lower=lower, upper=upper, step=None)
+            for index, (lower, upper) in zip(writer.indices, filter(None, ends), strict=True)
+        )
+        where = Reference(array=place.name, subscripts=place.subscripts, indices=leaf.indices)
+        return _declared(lowering, name, where, dims)
+    return ""
+
+
+def _declared(lowering: Lowering, name: str, place: Reference, dims: tuple[Index, ...]) -> str:
+    """A new array that lives where a reference does; empty where its bounds are not certain."""
     wider, kind = lowering.elementwise.fresh(name), lowering.symbols.type_of(Var(name))
     try:
         lowering.arrays[wider] = result_layout(wider, place, dims, kind, lowering)
@@ -65,14 +123,18 @@ def _wider(lowering: Lowering, name: str, loop: ir.Do, leaves: Sequence[Leaf]) -
     return wider
 
 
-def _range(lowering: Lowering, loop: ir.Do, target: Element) -> tuple[Expr, Expr] | None:
-    """The first and last value of a loop variable, or those that a subscript of an assigned element may have."""
+def _of_index(lowering: Lowering, index: Index, used: Sequence[Element]) -> tuple[Expr, Expr] | None:
+    """Bounds between which all values of a loop index are: its own, or those of a dimension whose subscript it is."""
     try:
-        first, last = (evaluate_int(bound, lowering.env) for bound in (loop.lower, loop.upper))
+        first, last = (evaluate_int(bound, lowering.env) for bound in (index.lower, index.upper))
     except Unknown:
-        bounds = zip(target.subscripts, lowering.arrays[target.name].declared, strict=True)
-        return next((ends for subscript, ends in bounds if subscript == Var(loop.var)), None)
-    return (loop.lower, loop.upper) if first <= last else (loop.upper, loop.lower)
+        for element in used:
+            bounds = zip(element.subscripts, lowering.arrays[element.name].declared, strict=True)
+            for subscript, ends in bounds:
+                if subscript == Var(index.name):
+                    return ends
+        return None
+    return (index.lower, index.upper) if first <= last else (index.upper, index.lower)
 
 
 def _names(leaf: Leaf) -> frozenset[str]:
@@ -98,6 +160,14 @@ def _with(leaf: Leaf, old: str, new: str, index: str) -> Leaf:
             return Element(new, (*expr.subscripts, Var(index)), span=expr.span)
         return expr
 
+    return _mapped(leaf, other)
+
+
+def _in_place_of(leaf: Leaf, old: Expr, new: Expr) -> Leaf:
+    return _mapped(leaf, lambda each: new if each == old else each)
+
+
+def _mapped(leaf: Leaf, other: Callable[[Expr], Expr]) -> Leaf:
     assign = leaf.assign
     target, value = map_expression(assign.target, other), map_expression(assign.value, other)
     mask = None if leaf.mask is None else map_expression(leaf.mask, other)

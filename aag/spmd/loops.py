@@ -1,6 +1,7 @@
 """DO loops: parallel nests where no iteration reads what another wrote; owned and plain loops elsewhere (Def 16)."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from aag.ir.liveness import wanted_after
 from aag.ir.trips import runs
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in, walk_expressions, walk_statements
 from aag.spmd import claims
-from aag.spmd.expansion import expanded
+from aag.spmd.expansion import expanded, with_arrays_for_scalars
 from aag.spmd.groups import Groups, Obstacle, changed, home_of, parallel_groups, places, same_owner, spread_names
 from aag.spmd.leaves import Leaf, leaves_of, reduced_names, reduction, scattered, summed, update_of
 from aag.spmd.lowering import Lowering
@@ -88,8 +89,12 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
     if not isinstance(groups, Obstacle):
         new = _private(statement, leaves) & changed(leaves)
         claims.outlived(lowering, statement, wanted_after(statement, lowering.unit.body, new) if new else new)
-        _lower_parallel(lowering, groups, home, names)
+        why = lowering.attempt(partial(_lower_parallel, lowering, groups, home, names))
+        if why and not _with_arrays_for_scalars(lowering, statement, leaves, home, names):
+            raise Unsupported(why)
         return NestOutcome("parallel", "" if reads or home_of(lowering, leaves) else NOTHING_SHARED)
+    if _with_arrays_for_scalars(lowering, statement, leaves, home, names):
+        return NestOutcome("parallel")
     if home_of(lowering, leaves) is None and not reads:
         raise Unsupported(NOTHING_SHARED)
     if promised:
@@ -117,6 +122,23 @@ def _groups(
         claims.trusted(lowering, statement)
         return found
     return groups
+
+
+def _with_arrays_for_scalars(
+    lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], home: Reference | None, names: frozenset[str]
+) -> bool:
+    """Lower a nest with an array for each private scalar, if that makes it parallel."""
+    if _live(lowering, statement, leaves, names):
+        return False
+    wide, added = with_arrays_for_scalars(lowering, leaves, names)
+    groups = parallel_groups(lowering, wide, names)
+    if not added or isinstance(groups, Obstacle):
+        why = "they need none"
+    else:
+        why = lowering.attempt(partial(_lower_parallel, lowering, groups, home, names))
+    for each in added if why else ():
+        del lowering.arrays[each]
+    return not why
 
 
 def _with_wider_arrays(

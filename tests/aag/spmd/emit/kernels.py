@@ -169,9 +169,57 @@ def matrix_vector(w):
     return body
 
 
+def exchange(w):
+    """Rows or columns exchanged through a scalar, the pair known, varying or chosen by data."""
+    n = square(w, "a")
+    one = w.pick("k", 1, 2, plus("k", 1))
+    other = w.pick("m", n, plus("k", 1), "k")
+    across = w.chance(50)
+    ends = [el("a", *(("j", each) if across else (each, "j"))) for each in (one, other)]
+    low = w.pick(1, 2) if w.chance(60) else "k"
+    swap = do("j", low, n, *(t.Assign(*pair) for pair in zip((t.var("y"), *ends), (*ends, t.var("y")), strict=True)))
+    scale = do("j", 1, n, do("i", 1, n, more(A_IJ, t.num(3), A_KK)))
+    choice = [t.Assign(t.var("m"), t.var("k"))]
+    if w.chance(50):
+        choice.append(t.If((">", A_KK, t.num(0)), (t.Assign(t.var("m"), t.num(n)),)))
+    swap = t.If((">", A_KK, t.num(0)), (swap,)) if w.chance(30) else swap
+    return [do("k", 1, n - 1, *choice, swap, *([scale] if w.chance(60) else []))]
+
+
+def shared(w):
+    """Values that several arrays get that live apart."""
+    rank = w.pick(1, 2, 2)
+    square(w, *"abc", rank=rank)
+    n = w.arrays[0].bounds[0][1]
+    at = ("i", "j")[:rank]
+
+    def moved(name, *, swapped=False):
+        places = [plus(each, w.pick(-1, 1)) if w.chance(40) else each for each in at]
+        return el(name, *(reversed(places) if swapped else places))
+
+    x, y = t.var("x"), t.var("y")
+    source = moved("c") if w.chance(50) else ("+", moved("c"), ("*", t.num(2), moved("c")))
+    body = [t.Assign(x, t.call("mod", source) if source[0] == "+" else source)]
+    if w.chance(40):
+        body.append(t.Assign(y, t.call("mod", ("-", x, moved("c")))))
+    factor = y if len(body) > 1 else t.num(2)
+    writes = [t.Assign(moved("a"), x), t.Assign(moved("b", swapped=w.chance(50)), t.call("mod", ("*", factor, x)))]
+    if w.chance(30):
+        writes[-1] = t.If((">", x, t.num(0)), (writes[-1],))
+    body += writes
+    nest = do(at[0], 2, n - 1, *(body if rank == 1 else [do(at[1], w.pick(2, "i"), n - 1, *body)]))
+    return [do("k", 1, 2, nest)] if w.chance(40) else [nest]
+
+
 KERNELS = (lu, lu_left, triangular, cholesky, floyd, wavefront, thomas, odd_even, prefix, pivot, matrix_vector)
+PRIVATE = (exchange, shared)
 
 
 def kernel(writer):
     """One of them."""
     return writer.random.choice(KERNELS)(writer)
+
+
+def private(writer):
+    """One whose scalars are private while iterations are shared out."""
+    return writer.random.choice(PRIVATE)(writer)

@@ -9,7 +9,7 @@ import random
 from dataclasses import replace
 
 from tests.aag.spmd.emit import tree as t
-from tests.aag.spmd.emit.kernels import kernel
+from tests.aag.spmd.emit.kernels import kernel, private
 from tests.aag.spmd.emit.mappings import mapped
 from tests.aag.spmd.emit.replay import Replay, Unusable
 
@@ -349,8 +349,11 @@ class Writer:
 
 
 def whole(writer, body, real):
-    """A program with this body, that prints all it computes."""
-    shown = [t.Print(tuple(t.var(name) for name in (*t.SCALARS, *INDICES)))]
+    """A program with this body, that prints all it computes; every other one keeps most scalars to itself, so that
+    loops may have them as private ones."""
+    most = 100 if writer.chance(50) else 30
+    scalars = [name for name in t.SCALARS if writer.chance(most)]
+    shown = [t.Print(tuple(t.var(name) for name in (*scalars, *INDICES)))]
     shown += [t.Print((t.var(each.name),)) for each in writer.arrays]
     return t.Program("nest", real, tuple(writer.arrays), mapped(writer), tuple(body), body_end=tuple(shown))
 
@@ -378,7 +381,7 @@ def nests(seed, procs, kind="all"):
         attempt += 1
         writer = Writer(random.Random(f"{kind} {seed} {procs} {attempt}"), procs, KINDS.get(kind, {}))
         try:
-            body = {"kernels": kernel, "tight": tight}.get(kind, drawn)(writer)
+            body = {"kernels": kernel, "tight": tight, "private": private}.get(kind, drawn)(writer)
             program = whole(writer, body, writer.chance(30))
             return program, Replay(program)
         except Unusable:

@@ -18,7 +18,7 @@ from tests.aag.spmd.emit.random_nests import KINDS, nests
 from tests.aag.spmd.emit.replay import Replay, as_printed
 from tests.aag.spmd.emit.shrink import shrink
 
-ALL_KINDS = (*KINDS, "kernels", "tight")
+ALL_KINDS = (*KINDS, "kernels", "tight", "private")
 PROCS = (1, 2, 3, 4, 6, 8)
 MORE_PROCS = [pytest.param(procs, marks=pytest.mark.truth) for procs in (2, 4, 6, 8)]
 SWITCHES = ("hoist", "coalesce", "aggregate", "redundant", "interchange", "inline", "fuse", "invariant")
@@ -62,6 +62,12 @@ def test_nests(procs, native):
 @pytest.mark.parametrize("procs", [pytest.param(3, marks=pytest.mark.sampled), *MORE_PROCS])
 def test_carried_scalars(procs, native):
     at, count = ALL_KINDS.index("chains"), 8 if procs == 3 else 40
+    check(native, procs, range(at, at + count * len(ALL_KINDS), len(ALL_KINDS)))
+
+
+@pytest.mark.parametrize("procs", [pytest.param(3, marks=pytest.mark.sampled), *MORE_PROCS])
+def test_private_scalars(procs, native):
+    at, count = ALL_KINDS.index("private"), 8 if procs == 3 else 60
     check(native, procs, range(at, at + count * len(ALL_KINDS), len(ALL_KINDS)))
 
 
