@@ -150,7 +150,7 @@ def values_read(program: Program, text: str) -> dict[str, str]:
     formats = {each[1]: each[2] for line in program.lines if (each := _LABELLED.match(line))}
     for statement in _certain(unit):
         control = control_of(statement)
-        if control.unit not in ("*", "5", ""):
+        if not control.is_standard:
             continue
         if statement.group:
             for name, given in records.group(control.namelist.lower()).items():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aag.ir.evaluate import Unknown, Value
 from aag.ir.values import ArrayValues
 
-BY_INPUT = re.compile(r"line \d+: (\w+) is (?:read from input|set by input or output)$")
+BY_INPUT = re.compile(r"line \d+: (\w+) is (?:read from (?:input|unit .+)|set by input or output)$")
 """Why a value cannot be computed, where the value of a scalar would do."""
 
 

@@ -143,7 +143,7 @@ class _Writer:
                 self._allocations(items, deallocate)
             case s.Io(kind="read", items=items):
                 what = ", ".join(sorted(names_in(*items) & self._part.names - statement.known)) or "a status"
-                raise NotComputable(f"{what} is read from input")
+                raise NotComputable(f"{what} is read from {control_of(statement).source}")
             case s.Io():
                 raise NotComputable(f"{', '.join(control_of(statement).sets)} is set by input or output")
             case s.CallStmt(name="random_seed", keywords=(("size", e.Var(name=name)),)):

@@ -30,6 +30,16 @@ class Control(Struct, frozen=True, kw_only=True):
     names: frozenset[str] = frozenset()
     """Names of variables that it may read."""
 
+    @property
+    def is_standard(self) -> bool:
+        """Whether the unit is the standard input, of a READ."""
+        return self.unit in ("*", "5", "")
+
+    @property
+    def source(self) -> str:
+        """From where a READ reads, in words."""
+        return "input" if self.is_standard else f"unit {self.unit}"
+
 
 def control_of(statement: Io) -> Control:
     """The parts of a control list; of PRINT it is the format alone."""

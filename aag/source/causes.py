@@ -40,11 +40,7 @@ _OF_STATEMENTS = tuple(
         (r"[\u2018\u2019\u201c\u201d]", "{} is a typographic quotation mark", "write ' or \""),
         (r"^print(?=\s*[,(\w'\"])", "PRINT lacks its format", "write print *, and then the values"),
         (r"^(?:chpf\$|c(?=\s)|\*)", "{} begins a comment in fixed form only", "write ! here, or use ‹form fixed›"),
-        (
-            r"^[-+*/]",
-            "a statement cannot begin with {}",
-            "continue a line with & at its end, or with a mark in column 6 below it",
-        ),
+        (r"^[-+*/]", "a statement cannot begin with {}", "continue a line with & at its end"),
         (r"^&", "the line before it does not end with &", "end that line with &, or use ‹form fixed›"),
         (
             r"&$",
@@ -73,6 +69,13 @@ _OF_STATEMENTS = tuple(
 )
 """A pattern of a statement that the parser refuses, what is wrong, and what to write."""
 
+_IN_COLUMN_6 = "write a mark in column 6 of each line that continues one"
+_OF_FIXED_FORM = (
+    (re.compile(r"^[-+*/&]"), "a statement cannot begin with {}", _IN_COLUMN_6),
+    (re.compile(r"[-+*/=,]\s*$"), "the statement ends after {}", f"complete it, or {_IN_COLUMN_6}"),
+)
+"""What is different in fixed form, where a line does not say that it is continued."""
+
 _FOREIGN = {
     "for": "write do i = 1, n",
     "while": "write do while (condition)",
@@ -98,10 +101,10 @@ _WORDS = (
 """Words that begin statements."""
 
 
-def cause(text: str) -> Cause | None:
-    """Why the parser refuses a statement; None: not plain to see."""
+def cause(text: str, *, fixed: bool = False) -> Cause | None:
+    """Why the parser refuses a statement, in `fixed` form or free; None: not plain to see."""
     bare = _without_strings(text)
-    for pattern, why, hint in _OF_STATEMENTS:
+    for pattern, why, hint in (*(_OF_FIXED_FORM if fixed else ()), *_OF_STATEMENTS):
         found = pattern.search(bare)
         if found:
             return Cause(why.format(found.group().strip().upper()), hint, *found.span())

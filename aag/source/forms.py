@@ -152,8 +152,8 @@ def _announced(line: Line, suffix: str) -> Diagnostic:
 def read_in(parts: Sequence[SourceFile], read: Callable[[Sequence[Joined]], Reading]) -> tuple[Reading, Form]:
     """What `read` makes of the statements of a program, and the form of its files in fixed form.
 
-    Where nothing says how wide lines are, text beyond column 72 is read as well if the program is none without it, or
-    if it is more than numbers of cards.
+    Where nothing says how wide lines are, text beyond column 72 is read as well if fewer statements are Fortran without
+    it, or if it is more than numbers of cards.
 
     Raises:
         SourceError: from `read`, or both ways make a program.
@@ -165,14 +165,14 @@ def read_in(parts: Sequence[SourceFile], read: Callable[[Sequence[Joined]], Read
     try:
         narrow = read(_joined(parts, "fixed72"))
     except SourceError:
-        wide = _whole(parts, read) if beyond and undecided else None
+        wide = _wide(parts, read) if beyond and undecided else None
         if wide is None:
             raise
         return _with(wide, [_taken(beyond)]), "fixed132"
     if not beyond or not undecided or (numbers and _is_whole(narrow)):
         return _with(narrow, ignored), "fixed72"
-    wide = _whole(parts, read)
-    if wide is None:
+    wide = _wide(parts, read)
+    if wide is None or _unread(narrow) < _unread(wide) or (_unread(narrow) == _unread(wide) != 0):
         return _with(narrow, ignored), "fixed72"
     if _is_whole(narrow):
         raise SourceError([_both(beyond[0])])
@@ -183,13 +183,17 @@ def _joined(parts: Sequence[SourceFile], fixed: Form) -> list[Joined]:
     return [join(part.lines, fixed if part.form == "fixed" else part.form) for part in parts]
 
 
-def _whole(parts: Sequence[SourceFile], read: Callable[[Sequence[Joined]], Reading]) -> Reading | None:
-    """The program with all 132 columns, if it is one."""
+def _wide(parts: Sequence[SourceFile], read: Callable[[Sequence[Joined]], Reading]) -> Reading | None:
+    """The program with all 132 columns; None where nothing can be made of it."""
     try:
-        found = read(_joined(parts, "fixed132"))
+        return read(_joined(parts, "fixed132"))
     except SourceError:
         return None
-    return found if _is_whole(found) else None
+
+
+def _unread(found: Reading) -> int:
+    """How much of a program could not be read; nothing of a whole one."""
+    return 0 if _is_whole(found) else max(1, sum(each.is_error or each.code == "W101" for each in found.diagnostics))
 
 
 def _is_whole(found: Reading) -> bool:

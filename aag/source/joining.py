@@ -49,6 +49,8 @@ class Statement(Struct, frozen=True):
 
     text: Text
     label: str = ""
+    fixed: bool = False
+    """Whether it is in fixed form."""
 
     @property
     def span(self) -> Span:
@@ -101,6 +103,7 @@ class _Building:
 class _Joiner(Struct):
     """The state that both source forms share."""
 
+    fixed: bool = False
     statements: list[Statement] = field(default_factory=list)
     directives: list[DirectiveText] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -126,7 +129,7 @@ class _Joiner(Struct):
     def add_statement(self, building: _Building, label: str = "") -> None:
         text = building.text()
         if text.text:
-            self.statements.append(Statement(text, label))
+            self.statements.append(Statement(text, label, self.fixed))
 
     def add_split(self, building: _Building, label: str) -> None:
         """The statements of a text that may hold several, separated by semicolons."""
@@ -139,7 +142,7 @@ class _Joiner(Struct):
         for cut in [*cuts, len(text.text)]:
             part = _slice(text, start, cut)
             if part.text:
-                self.statements.append(Statement(part, label))
+                self.statements.append(Statement(part, label, self.fixed))
                 label = ""
             start = cut + 1
 
@@ -295,7 +298,7 @@ def _free_directive(joiner: _Joiner, line: Line) -> None:
 
 
 def _join_fixed(lines: Iterable[Line], columns: int) -> Joined:
-    joiner = _Joiner()
+    joiner = _Joiner(fixed=True)
     open_statement: _Building | None = None
     label = ""
     for raw in lines:

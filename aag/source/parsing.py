@@ -229,7 +229,7 @@ def _why(row: Row, source: dict[tuple[str, int], str]) -> tuple[str, str, Span, 
         why, hint, span = found
     if quote and not why.startswith("one"):
         why, hint, span = f"the quotation mark {quote} is not closed", "close it in the same line", row.span
-    if not why and (plain := cause(text.text)) is not None:
+    if not why and (plain := cause(text.text, fixed=row.statement.fixed)) is not None:
         why, hint, span = plain.why, plain.hint, text.span(plain.start, plain.end)
     return f": {why}" if why else "", hint, span, source.get((span.file, span.line), "")
 

@@ -141,7 +141,7 @@ def add_program(
         help="value of a PARAMETER, a variable that decides sizes or flow, TRIPS_LINE of a while loop, or HOLDS_LINE, "
         "the share of a branch (repeatable)",
     )
-    group.add_argument("--input", metavar="FILE", help="what the program reads: its standard input")
+    group.add_argument("--input", metavar="FILE", help="the standard input of the program (units * and 5)")
     if budget:
         add_budget(group)
     group.add_argument(

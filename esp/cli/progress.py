@@ -124,7 +124,7 @@ class ProgressLine:
         """How long it took, and how long the rest of the loop takes if it needs all iterations: it may repeat itself,
         and other loops may follow."""
         spent_s, here_s = self.latest - self.began, self.latest - self.since
-        known = LEAST_KNOWN <= done < 1 and here_s > 0
+        known = LEAST_KNOWN <= done < 1 and _rest(here_s, done) >= 1
         rest = f", at most {_rest(here_s, done):.0f} s more for this loop" if known else ""
         return f"{spent_s:.0f} s{rest}"
 

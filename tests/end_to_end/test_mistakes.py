@@ -1,6 +1,7 @@
 """Typical mistakes: esp says what is wrong, where, and what to write (docs/mistakes.md)."""
 
 import shlex
+import textwrap
 
 import pytest
 
@@ -25,12 +26,19 @@ def test_the_program_is_right(esp, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def in_fixed_form(text):
+    """All statements six columns further to the right."""
+    return textwrap.indent(text, "      ", lambda line: not line.startswith("!"))
+
+
 @pytest.mark.parametrize("mistake", MISTAKES, ids=[each["mistake"] for each in MISTAKES])
 def test_mistakes(esp, tmp_path, mistake):
     old, new = mistake.get("write", ("", ""))
     assert TABLE["program"].count(old) == 1 or not old
-    (tmp_path / "heat.hpf").write_text(TABLE["program"].replace(old, new) if old else TABLE["program"])
-    words = shlex.split(mistake.get("run", "esp run heat.hpf --procs 4"))[1:]
+    text = TABLE["program"].replace(old, new) if old else TABLE["program"]
+    name = "heat.f" if mistake.get("fixed") else "heat.hpf"
+    (tmp_path / name).write_text(in_fixed_form(text) if mistake.get("fixed") else text)
+    words = shlex.split(mistake.get("run", f"esp run {name} --procs 4"))[1:]
     if "yaml" in mistake:
         (tmp_path / "mine.yaml").write_text(TABLE["machine"] + mistake["yaml"], encoding="utf-8")
         words += ["--system", "mine.yaml"]

@@ -9,7 +9,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 HEAD = """# Find a mistake
 
 Typical mistakes, what esp says about them, and what it proposes. Most of them change one line of `heat.hpf`
-and run `esp run heat.hpf --procs 4`. This is `heat.hpf` without mistakes:
+and run `esp run heat.hpf --procs 4`; in fixed form the file is `heat.f`, with all statements six columns further to the
+right. This is `heat.hpf` without mistakes:
 
 ```fortran
 {program}```

@@ -126,6 +126,7 @@ def test_how_often_the_branches_of_an_if_are_taken():
 def test_given_values_win():
     text = program(*USED, "read *, m", "n = m + 1", "do i = 1, n", "a(i) = 0", "end do")
     assert found(text, "n").missing == {"n": "line 4: m is read from input"}
+    assert found(text.replace("read *,", "read (10, *)"), "n").missing == {"n": "line 4: m is read from unit 10"}
     assert found(text, "n", given={"m": 4}).scalars == {"n": 5}
 
 

@@ -22,11 +22,7 @@ STATEMENTS = {
         "write ! here, or use ‹form fixed›",
         "CHPF$",
     ),
-    "+ 1.0": (
-        "a statement cannot begin with +",
-        "continue a line with & at its end, or with a mark in column 6 below it",
-        "+",
-    ),
+    "+ 1.0": ("a statement cannot begin with +", "continue a line with & at its end", "+"),
     "& + 1.0": ("the line before it does not end with &", "end that line with &, or use ‹form fixed›", "&"),
     "x = 1 &": (
         "& continues a line in free form only",
@@ -55,6 +51,23 @@ STATEMENTS = {
 def test_causes(text):
     why, hint, marked = STATEMENTS[text]
     found = cause(text)
+    assert (found.why, found.hint, text[found.start : found.end]) == (why, hint, marked)
+
+
+COLUMN = "write a mark in column 6 of each line that continues one"
+IN_FIXED_FORM = {
+    "+ 1.0": ("a statement cannot begin with +", COLUMN, "+"),
+    "& + 1.0": ("a statement cannot begin with &", COLUMN, "&"),
+    "x = 1 +": ("the statement ends after +", f"complete it, or {COLUMN}", "+"),
+    "x = 1 &": STATEMENTS["x = 1 &"],
+}
+
+
+@pytest.mark.parametrize("text", IN_FIXED_FORM)
+def test_causes_in_fixed_form(text):
+    """Nothing is said of & at the end of lines, which continues none there."""
+    why, hint, marked = IN_FIXED_FORM[text]
+    found = cause(text, fixed=True)
     assert (found.why, found.hint, text[found.start : found.end]) == (why, hint, marked)
 
 
