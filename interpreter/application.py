@@ -26,7 +26,7 @@ from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
 from aag.spmd.access import AccessSweep, ArrayAccess, accesses, touches_of_memory
-from aag.spmd.branches import conditions_of, has_conditions
+from aag.spmd.branches import conditions_of, has_conditions, tests_of
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.crossing import may_move
 from aag.spmd.emit.copies import bytes_copied
@@ -211,13 +211,17 @@ class Application(Struct, frozen=True, dict=True):
         )
 
     def streams(
-        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[float, ...]
+        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[float | None, ...]
     ) -> tuple[Stream, ...]:
         """The references of a nest one by one on some processors; a DO nest is the same on all. `shares`: of its
         iterations for which its conditions hold, where data decide them."""
         layouts = self.program.layouts
         if isinstance(nest, AccessSweep):
-            return (stream_of(nest, layouts, env, int(ranks[0]), budget, self._known(nest)),) * ranks.size
+            tested = (
+                each.condition for node in tests_of(nest.loop) for each in node.branches if each.condition is not None
+            )
+            known = {test: share for test, share in zip(tested, shares, strict=True) if share is not None}
+            return (stream_of(nest, layouts, env, int(ranks[0]), budget, self._known(nest), known),) * ranks.size
         found, names = self._shared(nest, lambda one: self._streams(one, env, ranks, budget // ranks.size, shares))
         if not names:
             return found
@@ -231,14 +235,16 @@ class Application(Struct, frozen=True, dict=True):
         )
 
     def _streams(
-        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[float, ...]
+        self, nest: Nest, env: Environment, ranks: Ints, budget: int, shares: tuple[float | None, ...]
     ) -> tuple[Stream, ...]:
         """Of each nest those for the latest values: they are large, and few loops come back to earlier values."""
         values = (shares, *(env.get(name) for name in sorted(nest.uses)))
         known = self.latest_streams.get(nest)
         if known is None or known[0] != values:
             layouts, formulas = self.program.layouts, self._known(nest)
-            holding = dict(zip(conditions_of(nest), shares, strict=True))
+            holding = {
+                test: share for test, share in zip(conditions_of(nest), shares, strict=True) if share is not None
+            }
             found = tuple(stream_of(nest, layouts, env, int(rank), budget, formulas, holding) for rank in ranks)
             known = self.latest_streams[nest] = values, found
         return known[1]

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
-from aag.spmd.nodes import Nest, assigns_of
+from aag.spmd.nodes import DoNode, IfNode, Nest, assigns_of, walk
 
 HOLDS = "holds"
 """What names of scalars begin with that keep a condition which a branch changes."""
@@ -158,6 +158,11 @@ def conditions_of(nest: Nest) -> tuple[Expr, ...]:
     """All conditions of a nest, each as a whole."""
     own = () if nest.mask is None else (nest.mask,)
     return (*own, *(branch.holds for _, chain in chains_of(nest) for branch in chain.branches))
+
+
+def tests_of(loop: DoNode | None) -> tuple[IfNode, ...]:
+    """The IFs of a DO nest that every processor runs, in order."""
+    return () if loop is None else tuple(each for each in walk((loop,)) if isinstance(each, IfNode))
 
 
 def may_change(nest: Nest, condition: Expr) -> bool:

@@ -363,7 +363,7 @@ class _Enumeration:
                 test = step.mask if step.test is None or id(step) in self.drawn else step.test
                 mask = mask_holds(test, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
                 return np.broadcast_to(mask, (count,))
-        self.halved = True
+        self.halved = self.halved or step.mask not in self.shares
         self.drawn |= behind
         return self._draw(count, vectors) < self.shares.get(step.mask, MASK_SHARE)
 

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.graph.aau import IterD, IterSync, walk
+from aag.graph.aau import CondtD, IterD, IterSync, walk
 from esp import api
 from esp.building import emitted_of
 from esp.errors import PredictionError, UsageError
@@ -188,17 +188,21 @@ def compared(
     program = alone(stages.node_program)
     emission = emitted_of(replace(stages, node_program=program), system, request)
     measured = measure(program, emission, folder / "cachegrind", geometry, gap_bytes, limit_s, given)
-    predicted, nests = predicted_misses(stages, machine, request, measured.addresses, machine.memory.caches[cache])
+    found = predicted_misses(stages, machine, request, measured.addresses, machine.memory.caches[cache])
+    predicted, counted = found.misses, dict(measured.misses)
+    for at in found.tests:
+        mine, tested = (each.get(at, (0, 0)) for each in (counted, measured.tests))
+        counted[at] = (mine[0] + tested[0], mine[1] + tested[1])
     arrays = {name: at for name, at in measured.addresses.items() if "@" not in name}
-    lines = [at for at in sorted({*measured.misses, *predicted}) if at in predicted or sum(measured.misses[at]) > FEW]
+    lines = [at for at in sorted({*counted, *predicted}) if at in predicted or sum(counted[at]) > FEW]
     return MissComparison(
         rows=tuple(
             MissRow(
                 line=at,
                 text=program.lines[at - 1].strip(),
-                counted=measured.misses.get(at, (0, 0)),
+                counted=counted.get(at, (0, 0)),
                 predicted=predicted.get(at, (0.0, 0.0)),
-                nest=nests.get(at, at),
+                nest=found.nests.get(at, at),
             )
             for at in lines
         ),
@@ -231,11 +235,20 @@ def geometry_of(memory: MemoryCosts, number: int = 0) -> Geometry:
     return Geometry(size_bytes=cache.size_bytes, line_bytes=cache.line_bytes, ways=ways, nearer=nearer)
 
 
+class Predicted(Struct, frozen=True):
+    """Predicted misses by source line, the first line of the nest in which each line is, and the lines of IFs that are
+    a part of DO nests: elsewhere a condition misses scalars alone, which are not predicted."""
+
+    misses: Mapping[int, Pair]
+    nests: Mapping[int, int]
+    tests: frozenset[int]
+
+
 def predicted_misses(
     stages: api.Stages, machine: Machine, request: api.Request, addresses: Mapping[str, int], cache: CacheCosts
-) -> tuple[dict[int, Pair], dict[int, int]]:
+) -> Predicted:
     """Misses of a cache in every line in a loop nest, as the engine interprets the program with its arrays at
-    `addresses`; and the first line of the nest in which each line is."""
+    `addresses`."""
 
     def attempt(setting: Setting) -> Run:
         setting = replace(setting, io=False, force_unroll=False, timed=False, addresses=addresses)
@@ -264,7 +277,8 @@ def predicted_misses(
         read, written = (counts.total(cache.figure(f"{kind}_miss"), (aau.id,)) for kind in ("read", "write"))
         before = found.get(line, (0.0, 0.0))
         found[line] = (before[0] + read, before[1] + written)
-    return found, nests
+    tests = (aau.span.line for aau in walk(stages.graph.body) if isinstance(aau, CondtD) and aau.id in swept)
+    return Predicted(found, nests, frozenset(tests))
 
 
 def aliased(addresses: Mapping[str, int], geometry: Geometry) -> tuple[str, ...]:

@@ -48,9 +48,11 @@ Pair = tuple[float, float]
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """What cachegrind counted: misses by line of the HPF program; array -> byte address."""
+    """What cachegrind counted: misses by line of the HPF program, those of IFs that begin a line apart; array -> byte
+    address."""
 
     misses: Mapping[int, Pair]
+    tests: Mapping[int, Pair]
     addresses: Mapping[str, int]
 
 
@@ -104,14 +106,16 @@ def measure(
     compile_in(folder)
     given.put(folder)
     run = watched(folder / emission.name, (), geometry, limit_s, given.text)
-    line_of = source_lines(text, program.lines)
+    without, all_of = (source_lines(text, program.lines, conditions=each) for each in (False, True))
     misses: dict[int, Pair] = {}
+    tests: dict[int, Pair] = {}
     for each in run.misses:
-        at = line_of[each.line - 1] if Path(each.file).name == main and 0 < each.line <= len(line_of) else 0
+        at = all_of[each.line - 1] if Path(each.file).name == main and 0 < each.line <= len(all_of) else 0
         if at:
-            read, written = misses.get(at, (0, 0))
-            misses[at] = (read + each.read, written + each.write)
-    return Measured(misses=misses, addresses=_addresses(run.errors))
+            found = misses if without[each.line - 1] else tests
+            read, written = found.get(at, (0, 0))
+            found[at] = (read + each.read, written + each.write)
+    return Measured(misses=misses, tests=tests, addresses=_addresses(run.errors))
 
 
 def compile_in(folder: Path) -> None:

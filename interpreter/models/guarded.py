@@ -3,14 +3,15 @@
 Conditions of loop indices are counted; of those that data decide the shares are computed, or else assumed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.spmd.branches import GuardedBranch, GuardedChain, chains_of, kept_of, may_change
-from aag.spmd.nodes import Nest
+from aag.spmd.access import AccessSweep
+from aag.spmd.branches import GuardedBranch, GuardedChain, chains_of, kept_of, may_change, tests_of
+from aag.spmd.nodes import IfNode, Nest
 from aag.spmd.partition import Trips
 from interpreter.models.asking import WAY_OUT, how_known, name_of_guard, share_of_mask, span_of, wish
 from interpreter.state import Run
@@ -40,9 +41,12 @@ def times_of_branches(run: Run, nest: Nest, trips: Trips) -> Iterator[Array]:
             yield each.taken
 
 
-def shares_in(run: Run, nest: Nest) -> tuple[float, ...]:
+def shares_in(run: Run, nest: Nest) -> tuple[float | None, ...]:
     """For each condition of a nest (`conditions_of`) the share of the iterations up to which it holds that are numbered
-    at random: of a later branch of a chain also what the branches before it take that are not counted."""
+    at random: of a later branch of a chain also what the branches before it take that are not counted. Of the IFs of a
+    DO nest (`tests_of`) what they take of the iterations that reach them; None where that is not known."""
+    if isinstance(nest, AccessSweep):
+        return tuple(share for each in tests_of(nest.loop) for share in _reached_shares(run.setting.branches, each))
     found = [] if nest.mask is None else [share_of_mask(run, nest)]
     for times in _chains(run, nest, run.application.trips(nest, run.env)) if nest.guarded else ():
         left, up_to = float(times[0].reached.sum()), 0.0
@@ -54,6 +58,15 @@ def shares_in(run: Run, nest: Nest) -> tuple[float, ...]:
                 up_to = min(1.0, up_to + taken / max(1.0, left))
             found.append(up_to)
     return tuple(found)
+
+
+def _reached_shares(known: Mapping[int, tuple[float, ...]], node: IfNode) -> Iterator[float | None]:
+    """What each condition of an IF takes of the executions that come to it; None where that is not known."""
+    shares, left = known.get(node.span.line, ()), 1.0
+    for at, branch in enumerate(node.branches):
+        if branch.condition is not None:
+            yield min(1.0, shares[at] / left) if at < len(shares) and left > 0.0 else None
+        left -= shares[at] if at < len(shares) else 0.0
 
 
 def _chains(run: Run, nest: Nest, trips: Trips) -> Iterator[list[BranchTimes]]:

@@ -279,6 +279,51 @@ end program inplace
     assert all(row.within(0.05) for row in found.rows)
 
 
+LISTS = """\
+program lists
+  integer, parameter :: n = 400, m = 20
+  real(8) :: a(n, m), b(n, m), c(n), w(n, m), s
+  integer :: i, j, k, q
+!hpf$ distribute w(block, *)
+  q = 1
+  do j = 1, m
+    do i = 1, n
+      q = mod(q*421 + 1663, 7875)
+      a(i, j) = q
+    end do
+  end do
+  b = 1
+  w = 0
+  k = 0
+  s = 0
+  do j = 1, m
+    do i = 1, n
+      if (a(i, j) < {}) then
+        k = mod(k + 1, n) + 1
+        c(k) = b(i, j)
+      else
+        s = 2*s + b(i, 1)
+      end if
+    end do
+  end do
+  print *, c(1), s, k
+end program lists
+"""
+
+
+@needs_valgrind
+@pytest.mark.parametrize("least", [pytest.param(200, marks=pytest.mark.truth), 1500])
+def test_a_do_nest_misses_as_often_as_its_conditions_hold(tmp_path, least):
+    """The share is that of the data, here 3 % and 19 %. Half of the iterations would read b 6 times and 2 times as
+    often. The reads of the condition count as well."""
+    request, text = api.Request(procs=1), LISTS.format(f"{least}d0")
+    found = cachegrind.compared(api.read_source(text), api.load_machine("ipsc860"), request, tmp_path)
+    rows = {row.line: row for row in found.rows}
+    assert rows[19].counted[0] >= 2000
+    assert rows[19].within(0.05)
+    assert rows[21].predicted[0] == pytest.approx(rows[21].counted[0], rel=0.1)
+
+
 @needs_valgrind
 def test_a_gap_keeps_arrays_apart(tmp_path):
     source, system = api.read_source("lfk03"), api.load_machine("ipsc860")
