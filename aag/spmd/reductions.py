@@ -96,14 +96,15 @@ def _product(lowering: Lowering, call: Call) -> Expr:
     return reduce_to(lowering, name, REDUCTIONS[op], element, None, (*indices, index), indices)
 
 
-def element_place(indices: Sequence[Index], dim: int | None = None) -> Expr:
+def element_place(indices: Sequence[Index], dim: int | None = None, *, from_end: bool = False) -> Expr:
     """The place of an element along one dimension, or in array element order, counted from 1."""
     place: Expr = IntLit(1)
     stride: Expr = IntLit(1)
     for at, index in enumerate(indices):
         if dim is not None and at != dim:
             continue
-        place = add(place, multiply(stride, subtract(Var(index.name), index.lower)))
+        ends = (index.upper, Var(index.name)) if from_end else (Var(index.name), index.lower)
+        place = add(place, multiply(stride, subtract(*ends)))
         stride = multiply(stride, add(subtract(index.upper, index.lower), 1))
     return place
 

@@ -6,6 +6,8 @@ do i = k, n                              found = maxloc of abs(a(k:n, k)): own p
     big = abs(a(i, k))                   big = merge(found%value, big, better)
   end if
 end do
+
+With ``>=`` the last one is kept: places are counted from the end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,10 +20,11 @@ from aag.ir import statements as ir
 from aag.ir.cycles import without_cycle
 from aag.ir.expressions import Binary, Call, Component, Expr, IntLit, LogicalLit, RealLit, Unary, Var
 from aag.ir.intrinsics import INTRINSICS
-from aag.ir.linear import add
+from aag.ir.linear import add, subtract
 from aag.ir.liveness import wanted_after
 from aag.ir.result_types import INTEGER, LOGICAL
 from aag.ir.visitors import elements_in, map_expression, names_in
+from aag.spmd.evaluable import is_evaluable
 from aag.spmd.guards import both
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
@@ -29,23 +32,35 @@ from aag.spmd.nodes import Index, Local
 from aag.spmd.reductions import element_place, pair_of, places_in, reduce_to
 from aag.spmd.symbols import Unsupported
 
-_BETTER = {">": "maxloc", "<": "minloc"}
+_BETTER = {">": "maxloc", "<": "minloc", ">=": "maxloc", "<=": "minloc"}
 _TURNED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _OPPOSITE = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 
 
 class PlaceSearch(Struct, frozen=True):
-    """A nest of loops that searches: the outermost first; `best` becomes `value` where `mask` holds and it is better,
-    and `kept` is assigned then, too."""
+    """A nest of loops that searches: the outermost first; `best` becomes `value` where `mask` holds and it is better as
+    the relation `sign` says, and `kept` is assigned then, too."""
 
     loops: tuple[ir.Do, ...]
     best: Var
     span: Span
-    """Of the assignment of the best value."""
+    """Of the innermost IF, where it does nothing but compare; else of the assignment of the best value."""
     value: Expr
-    op: str
+    sign: str
     mask: Expr | None
     kept: tuple[ir.Assign, ...]
+    guards: tuple[Expr, ...]
+    """The conditions of the IFs, each inside the one before."""
+
+    @property
+    def op(self) -> str:
+        """The reduction."""
+        return _BETTER[self.sign]
+
+    @property
+    def keeps_last(self) -> bool:
+        """Whether the last of equal elements is kept."""
+        return "=" in self.sign
 
 
 def lower_search(lowering: Lowering, statement: ir.Do) -> list[ir.Stmt]:
@@ -63,19 +78,19 @@ def lower_search(lowering: Lowering, statement: ir.Do) -> list[ir.Stmt]:
     bound = frozenset(index.name for index in indices)
     value = lowering.elementwise.element(found.value, (), bound)
     mask = None if found.mask is None else lowering.elementwise.element(found.mask, (), bound)
+    _refuse_guarded(lowering, [lowering.elementwise.element(each, (), bound) for each in found.guards], indices)
     name = lowering.elementwise.fresh(found.op)
     kind = lowering.symbols.type_of(found.best)
     lowering.symbols.declare(name, pair_of(kind))
     lowering.span = found.span
     reduction = INTRINSICS[found.op].reduction
     assert reduction is not None
-    pair = Call("pair$", (value, element_place(inward)))
+    pair = Call("pair$", (value, element_place(inward, from_end=found.keeps_last)))
     found_at = reduce_to(lowering, name, reduction, pair, mask, tuple(indices), None, written=True)
     place, best, better = (Var(f"{name}${each}") for each in ("at", "value", "better"))
     for each, of in ((place, INTEGER), (best, kind), (better, LOGICAL)):
         lowering.symbols.declare(each.name, of)
-    sign = ">" if found.op == "maxloc" else "<"
-    some = Binary(".and.", Binary(">", place, IntLit(0)), Binary(sign, best, found.best))
+    some = Binary(".and.", Binary(">", place, IntLit(0)), Binary(found.sign, best, found.best))
     made = (
         ir.Assign(span=found.span, target=target, value=each)
         for target, each in ((place, Component(found_at, "place")), (best, Component(found_at, "value")))
@@ -84,12 +99,25 @@ def lower_search(lowering: Lowering, statement: ir.Do) -> list[ir.Stmt]:
     return [ir.Assign(span=found.span, target=better, value=some), *_updates(found, inward, place, best, better)]
 
 
+def _refuse_guarded(lowering: Lowering, guards: Sequence[Expr], indices: Sequence[Index]) -> None:
+    """All conditions are joined, so that each is evaluated where those around it do not hold, too.
+
+    Raises:
+        Unsupported: one may have no value there.
+    """
+    around: Expr | None = None
+    for each in guards:
+        if not is_evaluable(lowering, each, indices, around):
+            raise Unsupported("a condition of the search keeps another one from being evaluated")
+        around = both(around, each)
+
+
 def _updates(found: PlaceSearch, indices: Sequence[Index], place: Var, best: Var, better: Var) -> Iterator[ir.Stmt]:
     """The assignments of scalars with what was found."""
-    at = {
-        Var(index.name): add(index.lower, Binary("-", sub, IntLit(1)))
-        for index, sub in zip(indices, places_in(place, indices), strict=True)
-    }
+    at: dict[Expr, Expr] = {}
+    for index, sub in zip(indices, places_in(place, indices), strict=True):
+        before = Binary("-", sub, IntLit(1))
+        at[Var(index.name)] = subtract(index.upper, before) if found.keeps_last else add(index.lower, before)
     for each in found.kept:
         value = map_expression(each.value, lambda part: at[part] if isinstance(part, Var) and part in at else part)
         yield replace(each, value=Call("merge", (value, each.target, better)))
@@ -105,16 +133,10 @@ def _search(lowering: Lowering, statement: ir.Do) -> PlaceSearch | None:
             return None
         loops.append(loop)
         body = [each for each in without_cycle(loop, loop.body) if not isinstance(each, ir.Continue)]
-    kept_in: ir.Assign | None = None
-    match body:
-        case (ir.Assign(target=Var(name=name)) as kept_in, _):
-            body = body[1:]
-            if wanted_after(statement, lowering.unit.body, frozenset((name,))):
-                return None
-        case _:
-            pass
-    branch = _only_branch(body)
-    if not loops or branch is None or branch.condition is None or not branch.body:
+    branches, kept_in, inside = _inside(body)
+    if not loops or not branches or not inside:
+        return None
+    if kept_in is not None and wanted_after(statement, lowering.unit.body, names_in(kept_in.target)):
         return None
 
     def put_in(expr: Expr) -> Expr:
@@ -124,21 +146,44 @@ def _search(lowering: Lowering, statement: ir.Do) -> PlaceSearch | None:
         return map_expression(expr, lambda part: kept_in.value if part == kept_in.target else part)
 
     assigns = {}
-    for each in branch.body:
+    for each in inside:
         if not isinstance(each, ir.Assign) or not isinstance(each.target, Var) or each.target.name in assigns:
             return None
         assigns[each.target.name] = replace(each, value=put_in(each.value))
-    *others, test = _conjuncts(put_in(branch.condition))
+    guards = [put_in(each.condition) for each in branches if each.condition is not None]
+    *others, test = (part for each in guards for part in _conjuncts(each))
     compared = _comparison(test, assigns)
     if compared is None:
         return None
-    best, op = compared
+    best, sign = compared
     update = assigns.pop(best.name)
     mask: Expr | None = None
     for part in others:
         mask = both(mask, part)
-    found = PlaceSearch(tuple(loops), best, update.span, update.value, op, mask, tuple(assigns.values()))
+    found = PlaceSearch(
+        tuple(loops), best, update.span, update.value, sign, mask, tuple(assigns.values()), tuple(guards)
+    )
     return found if _is_safe(lowering, found, kept_in) else None
+
+
+def _inside(body: Sequence[ir.Stmt]) -> tuple[list[ir.Branch], ir.Assign | None, Sequence[ir.Stmt]]:
+    """The branches of IFs inside each other, the scalar that is assigned before one of them, and the statements that
+    they guard."""
+    found: list[ir.Branch] = []
+    kept_in: ir.Assign | None = None
+    while True:
+        branch = _only_branch(body)
+        if branch is not None and branch.condition is not None:
+            found.append(branch)
+            body = branch.body
+            continue
+        match body:
+            case (ir.Assign(target=Var(name=name)) as first, ir.If() as test) if (
+                kept_in is None and _only_branch((test,)) and name not in names_in(*(each.condition for each in found))
+            ):
+                kept_in, body = first, (test,)
+            case _:
+                return found, kept_in, body
 
 
 def _only_branch(body: Sequence[ir.Stmt]) -> ir.Branch | None:
@@ -166,7 +211,7 @@ def _conjuncts(condition: Expr) -> list[Expr]:
 
 
 def _comparison(test: Expr, assigns: dict[str, ir.Assign]) -> tuple[Var, str] | None:
-    """The variable that is compared with what it becomes, and the reduction that this is."""
+    """The variable that is compared with what it becomes, and the relation of the new value to the old."""
     turned = False
     while isinstance(test, Unary) and test.op == ".not.":
         test, turned = test.operand, not turned
@@ -174,8 +219,8 @@ def _comparison(test: Expr, assigns: dict[str, ir.Assign]) -> tuple[Var, str] | 
         return None
     op = _OPPOSITE[test.op] if turned else test.op
     for best, value, sign in ((test.right, test.left, op), (test.left, test.right, _TURNED[op])):
-        if isinstance(best, Var) and best.name in assigns and assigns[best.name].value == value and sign in _BETTER:
-            return best, _BETTER[sign]
+        if isinstance(best, Var) and best.name in assigns and assigns[best.name].value == value:
+            return best, sign
     return None
 
 

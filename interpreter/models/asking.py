@@ -38,9 +38,11 @@ def span_of(condition: Expr, otherwise: Span) -> Span:
 
 def name_of_mask(nest: Nest) -> str:
     """The name by which the share of a mask is asked for (`Setting.masks`): the line of the first assignment, and the
-    variable of the outermost loop where a program unit has it."""
+    variable of the outermost loop where a program unit has it. The mask of a search is what is around the IF that
+    compares."""
     index, line = nest.indices[0].name if nest.indices else "", next(iter(assigns_of(nest))).span.line
-    return f"mask_{line}_{'' if _MADE.fullmatch(index) else index}"
+    kind = "test" if nest.reduce in ("maxloc", "minloc") else "mask"
+    return f"{kind}_{line}_{'' if _MADE.fullmatch(index) else index}"
 
 
 def share_of_mask(run: Run, nest: Nest) -> float:

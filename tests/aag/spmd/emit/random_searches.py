@@ -95,7 +95,7 @@ class Searching:
                 [f"if (.not. ({condition})) go to {self.label}", *kept],
             )
         )
-        body = [f"  {each}" for each in [*inner, *test]]
+        body = [f"  {each}" for each in self.guarded([*inner, *test], named)]
         if "go to" in test[0] or pick((True, False, False)):
             body = [f"do {self.label} i = {first}, {last}", *body, f"{self.label} continue"]
         else:
@@ -114,6 +114,16 @@ class Searching:
             f"print *, best, row, column, other{pick(('', ', i', ', i, j' if two else ''))}",
             *follow,
         ]
+
+    def guarded(self, body, named):
+        """A test inside others, which may keep it from being evaluated, or read a scalar of the iteration."""
+        for _ in range(self.chooser.choice((0, 0, 1, 1, 2))):
+            guards = ["i < n", "w(i) /= 2", "i > 2 .and. other > 0", "v(i) > -2", "n / i > 1", "v(i + 1) > -1"]
+            guard = self.chooser.choice([*guards, f"{named} < 30"] if named == "t" else guards)
+            body = [f"if ({guard}) then", *(f"  {each}" for each in body), "end if"]
+            if "i + 1" in guard:
+                body = ["if (i < n) then", *(f"  {each}" for each in body), "end if"]
+        return body
 
     def text(self):
         """The whole program."""
