@@ -27,6 +27,7 @@ from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.visitors import map_expression, names_in, walk_expressions
+from aag.spmd.covering import covers
 from aag.spmd.groups import has_private, home_of, places
 from aag.spmd.leaves import Leaf
 from aag.spmd.lowering import Lowering
@@ -85,7 +86,7 @@ def with_arrays_for_scalars(
             leaves[at].loops[: len(loops)] == loops and has_private(leaves, at, name, frozenset()) for at in readers
         ):
             continue
-        wider = _array(lowering, name, writers[0], [leaves[at] for at in readers])
+        wider = _array(lowering, name, writers, [leaves[at] for at in readers])
         if wider:
             added.append(wider)
             element = Element(wider, tuple(Var(index.name) for index in writers[0].indices))
@@ -93,23 +94,25 @@ def with_arrays_for_scalars(
     return found, added
 
 
-def _array(lowering: Lowering, name: str, writer: Leaf, readers: Sequence[Leaf]) -> str:
-    """A new array with the loops around the assignment of a scalar as dimensions; empty where there can be none."""
-    value = writer.assign.value
-    copied = [value] if isinstance(value, Element) and lowering.is_distributed(value.name) else []
-    homes = [writer] if copied else [leaf for leaf in readers if home_of(lowering, [leaf])]
-    assigned = [leaf.assign.target for leaf in homes if isinstance(leaf.assign.target, Element)]
-    for leaf, place in zip(homes, copied or assigned, strict=True):
-        ends = [_of_index(lowering, index, [place, *assigned]) for index in writer.indices]
-        if None in ends:
-            continue
-        dims = tuple(
-            Index(name=index.name, lower=lower, upper=upper, step=None)
-            for index, (lower, upper) in zip(writer.indices, filter(None, ends), strict=True)
-        )
-        where = Reference(array=place.name, subscripts=place.subscripts, indices=leaf.indices)
-        return _declared(lowering, name, where, dims)
-    return ""
+def _array(lowering: Lowering, name: str, writers: Sequence[Leaf], readers: Sequence[Leaf]) -> str:
+    """A new array with the loops around the assignments of a scalar as dimensions; empty where there can be none."""
+    copied = ((leaf, each) for leaf in writers for each in (leaf.assign.value,))
+    assigned = ((leaf, leaf.assign.target) for leaf in readers)
+    places = [
+        (leaf, each)
+        for leaf, each in (*copied, *assigned)
+        if isinstance(each, Element) and lowering.is_distributed(each.name) and covers(lowering, leaf, each, writers)
+    ]
+    ends = [_of_index(lowering, index, [each for _, each in places]) for index in writers[0].indices]
+    if not places or None in ends:
+        return ""
+    dims = tuple(
+        Index(name=index.name, lower=lower, upper=upper, step=None)
+        for index, (lower, upper) in zip(writers[0].indices, filter(None, ends), strict=True)
+    )
+    leaf, place = places[0]
+    where = Reference(array=place.name, subscripts=place.subscripts, indices=leaf.indices)
+    return _declared(lowering, name, where, dims)
 
 
 def _declared(lowering: Lowering, name: str, place: Reference, dims: tuple[Index, ...]) -> str:

@@ -12,9 +12,10 @@ from collections.abc import Hashable, Sequence
 
 from msgspec import Struct
 
-from aag.ir.expressions import Binary, Element, Expr, Unary, Var
+from aag.ir.expressions import Element, Expr, Unary, Var
 from aag.ir.spelling import spell
 from aag.ir.visitors import elements_in, names_in
+from aag.spmd.covering import conjuncts, covers
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
 from aag.spmd.lowering import Lowering
@@ -120,7 +121,10 @@ def _together(lowering: Lowering, one: Leaf, other: Leaf) -> bool:
     first, second = one.assign.target, other.assign.target
     if not isinstance(first, Element) or not isinstance(second, Element):
         return False
-    return same_owner(lowering, one.indices, first, second)
+    if not same_owner(lowering, one.indices, first, second):
+        return False
+    shared = not lowering.is_distributed(first.name)
+    return shared or covers(lowering, one, first, (other,)) or covers(lowering, other, second, (one,))
 
 
 def same_owner(lowering: Lowering, indices: tuple[Index, ...], first: Element, second: Element) -> bool:
@@ -247,20 +251,10 @@ def has_private(group: Sequence[Leaf], at: int, name: str, spread: frozenset[str
         and not changed(group[number:at]) & names_in(leaf.mask)
     ]
     for depth in range(len(reader.loops), 0, -1):
-        inner = [_conjuncts(leaf.mask) - _conjuncts(reader.mask) for leaf in before if len(leaf.loops) >= depth]
+        inner = [conjuncts(leaf.mask) - conjuncts(reader.mask) for leaf in before if len(leaf.loops) >= depth]
         if _one_holds(inner):
             return not {index.name for leaf in writers for index in leaf.indices[depth:]} & spread
     return False
-
-
-def _conjuncts(mask: Expr | None) -> frozenset[Expr]:
-    match mask:
-        case None:
-            return frozenset()
-        case Binary(op=".and.", left=left, right=right):
-            return _conjuncts(left) | _conjuncts(right)
-        case _:
-            return frozenset((mask,))
 
 
 def _one_holds(masks: Sequence[frozenset[Expr]]) -> bool:

@@ -14,6 +14,7 @@ from aag.ir.liveness import wanted_after
 from aag.ir.trips import runs
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in, walk_expressions, walk_statements
 from aag.spmd import claims
+from aag.spmd.covering import covers
 from aag.spmd.expansion import expanded, with_arrays_for_scalars
 from aag.spmd.groups import Groups, Obstacle, changed, home_of, parallel_groups, places, same_owner, spread_names
 from aag.spmd.leaves import Leaf, leaves_of, reduced_names, reduction, scattered, summed, update_of
@@ -449,10 +450,17 @@ def _home(
         places = [
             (leaf, each) for leaf in group for each in places_of(lowering, leaf.assign, leaf.mask, update_of(leaf))
         ]
-    chosen = wanted
+    # A scalar of the iteration counts by what reads it.
+    targets = [(leaf, leaf.assign.target) for leaf in group]
+    kept = [leaf for leaf, each in targets if not isinstance(each, Var) or each.name in parts]
+    chosen, missing = wanted, False
     for leaf, each in places:
         if chosen is None and isinstance(each, Element) and lowering.is_distributed(each.name):
-            chosen = Reference(array=each.name, subscripts=each.subscripts, indices=leaf.indices)
+            if covers(lowering, leaf, each, kept):
+                chosen = Reference(array=each.name, subscripts=each.subscripts, indices=leaf.indices)
+            missing = True
+    if chosen is None and missing:
+        raise Unsupported("no element of distributed data exists in all iterations")
     if chosen is None:
         return None
     owner = Element(chosen.array, chosen.subscripts)

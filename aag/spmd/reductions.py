@@ -305,7 +305,8 @@ def result_layout(name: str, home: Reference | None, kept: tuple[Index, ...], ki
         form = linear(home.subscripts[meaning.dim], lowering.env)
         for at, index in enumerate(kept):
             factor = form.coefficient(index.name)
-            if factor and form.without(index.name).is_constant:
+            free = all(each.role != "dim" or each.dim != at for each in axes)  # a diagonal: along one axis all have it
+            if factor and free and form.without(index.name).is_constant:
                 axes[axis] = replace(
                     meaning,
                     dim=at,

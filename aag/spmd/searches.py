@@ -73,6 +73,8 @@ def lower_search(lowering: Lowering, statement: ir.Do) -> list[ir.Stmt]:
     found = _search(lowering, statement) if tried else None
     if found is None or not any(lowering.is_distributed(each.name) for each in elements_in(found.value, found.mask)):
         raise Unsupported("the loop searches nothing")
+    if any(elements_in(*each.subscripts) for each in elements_in(found.value, found.mask)):
+        raise Unsupported("an index array decides which elements are searched")
     indices = [lowering.index(loop.var, loop.lower, loop.upper, None) for loop in found.loops]
     inward = indices[::-1]  # iterations are numbered as elements of an array are, the innermost index first
     bound = frozenset(index.name for index in indices)

@@ -31,6 +31,7 @@ from aag.ir.visitors import (
     walk_statements,
 )
 from aag.spmd import claims
+from aag.spmd.dependence import Access, may_leave
 from aag.spmd.leaves import Leaf, reduced_names, reduction
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
@@ -91,11 +92,11 @@ def shared(lowering: Lowering, statement: ir.Do) -> SharedLoop:
     written = {each.element.name for each in mentions if each.is_target}
     if not written:
         raise Unsupported("the loop writes no distributed data")
-    home = _home(lowering, mentions, index, changes)
+    names = _reduced(lowering, statement, inside)
+    home = _home(lowering, mentions, index, changes, reduces=bool(names))
     for each in mentions:
         if each.element.name in written and not _is_own(lowering, each.element, home):
             raise Unsupported(f"an iteration uses elements of {each.element.name} that are not its own")
-    names = _reduced(lowering, statement, inside)
     _check_private(lowering, statement, assigned - written - names.keys())
     reads = [_use(lowering, each, home, changes, index) for each in mentions if each.element.name not in written]
     partials = tuple(Partial.of(lowering, into, operation) for into, operation in names.values())
@@ -215,17 +216,45 @@ def _check_private(lowering: Lowering, statement: ir.Do, names: frozenset[str]) 
 # --- where the iterations run -----------------------------------------------------------------------------------
 
 
-def _home(lowering: Lowering, mentions: Sequence[_Mention], index: Index, changes: frozenset[str]) -> Reference:
+def _home(
+    lowering: Lowering, mentions: Sequence[_Mention], index: Index, changes: frozenset[str], *, reduces: bool
+) -> Reference:
     """The first part of a distributed array that each iteration has for itself, as an element of it."""
-    for each in mentions:
-        if each.is_target and _is_apart(lowering, each.element, index, changes):
-            layout, subscripts = lowering.arrays[each.element.name], each.element.subscripts
-            decisive = {axis.dim for axis in layout.axes if axis.role == "dim"}
-            places = tuple(
-                subscript if dim in decisive else layout.declared[dim][0] for dim, subscript in enumerate(subscripts)
-            )
+    targets = [each for each in mentions if each.is_target]
+    apart = [each for each in targets if _is_apart(lowering, each.element, index, changes)]
+    if not apart:
+        raise Unsupported("an iteration writes elements of several processors")
+    for each in apart:
+        layout, subscripts = lowering.arrays[each.element.name], each.element.subscripts
+        decisive = {axis.dim for axis in layout.axes if axis.role == "dim"}
+        places = tuple(
+            subscript if dim in decisive else layout.declared[dim][0] for dim, subscript in enumerate(subscripts)
+        )
+        alone = not reduces and all(_ranges(lowering, one) == _ranges(lowering, each) for one in targets)
+        if alone or _exists(lowering, Element(layout.array, places), each, mentions, index):
             return Reference(array=layout.array, subscripts=places, indices=(index,))
-    raise Unsupported("an iteration writes elements of several processors")
+    raise Unsupported("no element that the loop writes exists in all iterations")
+
+
+def _ranges(lowering: Lowering, mention: _Mention) -> list[tuple[Expr, tuple[int, int]]]:
+    """The subscripts that decide who owns an element, with the bounds of their dimensions."""
+    layout = lowering.arrays[mention.element.name]
+    dims = [axis.dim for axis in layout.axes if axis.role == "dim"]
+    return [(mention.element.subscripts[dim], layout.bounds[dim]) for dim in dims]
+
+
+def _exists(lowering: Lowering, place: Element, mention: _Mention, mentions: Sequence[_Mention], index: Index) -> bool:
+    """Whether an element that is mentioned exists in each iteration of a loop, whatever it does."""
+    sure = [each for each in mentions if not each.conditional and each.indices == (index,)]
+    if mention in sure:
+        return True
+    known = [
+        (Access(each.name, each.subscripts, (index,), ()), lowering.arrays[each.name].bounds)
+        for each in (one.element for one in sure)
+        if not any(isinstance(part, Section) for part in each.subscripts)
+    ]
+    access = Access(place.name, place.subscripts, (index,), ())
+    return not may_leave(access, lowering.arrays[place.name].bounds, lowering.env, lowering.reach.around, known)
 
 
 def _is_apart(lowering: Lowering, element: Element, index: Index, changes: frozenset[str]) -> bool:

@@ -211,8 +211,39 @@ def shared(w):
     return [do("k", 1, 2, nest)] if w.chance(40) else [nest]
 
 
+def guarded(w):
+    """Arrays of other extents than the loop, so that conditions or empty loops keep some iterations from using them."""
+    n = w.random.randint(6, 11)
+    first, last = w.pick(1, 2, 3), n - w.pick(0, 1, 2)
+    w.arrays = [t.Array("a", ((1, n),)), t.Array("b", ((first, last),)), t.Array("c", ((w.pick(0, 1), n),))]
+    i, x = t.var("i"), t.var("x")
+    value = w.pick(x, t.var("i"), ("+", x, el("c", "i")))
+    to_b = t.Assign(el("b", "i"), t.call("mod", value))
+    inside = to_b
+    if w.chance(25):  # no condition: an inner loop that has no iteration
+        inside = do("j", 1, ("-", i, t.num(first - 1)), to_b) if last == n else to_b
+    if last < n:
+        inside = t.If(("<=", i, t.num(last)), (inside,))
+    if first > 1 and not isinstance(inside, t.Do):
+        other = (t.Assign(el("a", "i"), t.num(77)),) if w.chance(30) else ()
+        inside = t.If((">=", i, t.num(first)), (inside,), other) if other else t.If((">=", i, t.num(first)), (inside,))
+    body = [inside, t.Assign(el("a", "i"), t.call("mod", w.pick(x, ("+", i, x))))]
+    if w.chance(50):
+        body.append(more(t.var(w.pick("s", "u")), w.pick(x, el("c", "i"))))
+    w.random.shuffle(body)
+    start = t.Assign(x, el("c", "i")) if w.chance(50) else t.Assign(x, ("*", t.num(3), i))
+    if w.chance(30):  # copied in some iterations alone
+        copied = t.Assign(x, el("b", "i"))
+        tests = [(">=", i, t.num(first)), ("<=", i, t.num(last))]
+        start = t.If(tests[0], (t.If(tests[1], (copied,), (t.Assign(x, t.num(5)),)),), (t.Assign(x, t.num(30)),))
+    upper = t.var("m") if w.chance(30) else n
+    nest = do("i", 1, upper, start, *body)
+    known = [t.Assign(t.var("m"), t.num(n))] if upper != n else []
+    return [*known, do("k", 1, 2, nest) if w.chance(30) else nest]
+
+
 KERNELS = (lu, lu_left, triangular, cholesky, floyd, wavefront, thomas, odd_even, prefix, pivot, matrix_vector)
-PRIVATE = (exchange, shared)
+PRIVATE = (exchange, shared, guarded)
 
 
 def kernel(writer):

@@ -32,6 +32,11 @@ def mapped(writer):
                 at = ("d", rest) if dim == 0 else (rest, "d")
                 found.append(f"align {array.name}(d) with {other.name}({', '.join(at)})")
                 continue
+        around = [each for each in placed if len(each.bounds) == rank and holds(each.bounds, array.bounds)]
+        if around and chance(75):
+            subscripts = ", ".join("def"[:rank])
+            found.append(f"align {array.name}({subscripts}) with {pick(*around).name}({subscripts})")
+            continue
         grid = writer.random.choice([at for at, shape in enumerate(shapes) if len(shape) <= rank])
         spread = dict(zip(sorted(writer.random.sample(range(rank), len(shapes[grid]))), shapes[grid], strict=True))
         formats = [
@@ -51,6 +56,11 @@ def sizes(random, bounds, procs):
     extent = bounds[1] - bounds[0] + 1
     cuts = sorted(random.randint(0, extent) for _ in range(procs - 1))
     return f"(/ {','.join(str(high - low) for low, high in zip([0, *cuts], [*cuts, extent], strict=True))} /)"
+
+
+def holds(outer, inner):
+    """Whether some bounds hold others, and are not the same."""
+    return outer != inner and all(inside(one, other) for one, other in zip(inner, outer, strict=True))
 
 
 def inside(one, other):
