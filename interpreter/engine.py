@@ -73,6 +73,7 @@ def interpret(
         program=program.unit.name,
         file=program.file,
         lines=program.lines,
+        others=program.others,
         constants=application.constants,
         complete=program.complete,
         notes=tuple(

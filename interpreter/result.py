@@ -288,6 +288,9 @@ class Result(Struct, frozen=True, kw_only=True):
     program: str
     file: str
     lines_text: tuple[str, ...]
+    """The lines of `file`."""
+    others_text: Mapping[str, Mapping[int, str]] = {}
+    """Those of other files, by file and number."""
     system: str
     processors: int
     grid: tuple[int, ...]

@@ -48,6 +48,7 @@ class About(Struct, frozen=True, kw_only=True):
     program: str
     file: str
     lines: tuple[str, ...] = ()
+    others: Mapping[str, Mapping[int, str]] = {}
     constants: Mapping[str, Value]
     complete: bool = True
     notes: tuple[tuple[str, str, Span | None], ...] = ()
@@ -324,6 +325,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
         program=about.program,
         file=about.file,
         lines_text=about.lines,
+        others_text=about.others,
         system=run.machine.name,
         processors=run.procs,
         grid=run.application.grid,

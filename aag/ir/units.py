@@ -6,7 +6,7 @@ entity  = Entity(name, type, shape, attributes, initial)
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Protocol
 
 from msgspec import Struct, field
 
@@ -35,6 +35,32 @@ class Line(Struct, frozen=True):
     file: str
     number: int
     text: str
+
+
+class Texts(Protocol):
+    """What has the lines of a program: those of the main file, and of others."""
+
+    @property
+    def file(self) -> str:
+        """The main file."""
+        ...
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Its lines."""
+        ...
+
+    @property
+    def others(self) -> Mapping[str, Mapping[int, str]]:
+        """File -> number -> line."""
+        ...
+
+
+def line_in(texts: Texts, file: str, line: int) -> str:
+    """A line of one of the files; nothing where there is none. An empty name is that of the main file."""
+    if file in ("", texts.file):
+        return texts.lines[line - 1] if 0 < line <= len(texts.lines) else ""
+    return texts.others.get(file, {}).get(line, "")
 
 
 class SourceFile(Struct, frozen=True, kw_only=True):
@@ -167,10 +193,12 @@ class Unit(Struct, frozen=True, kw_only=True, eq=False):
 
 class Program(Struct, frozen=True, kw_only=True, eq=False):
     """A whole program. `file` is the file with the main program, `lines` are its physical lines as read, for annotated
-    output; `complete` is False where an `Opaque` statement had to stand for something."""
+    output, `others` those of its other files by their number; `complete` is False where an `Opaque` statement had to
+    stand for something."""
 
     file: str
     lines: tuple[str, ...]
+    others: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     units: tuple[Unit, ...]
     diagnostics: tuple[Diagnostic, ...]
     complete: bool
@@ -187,6 +215,17 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     """Values that the user gives elements of arrays, such as ``gp(1)``."""
     given: tuple[tuple[str, Expr], ...] = ()
     """Values that the user gives scalars that the program computes: they hold instead."""
+
+    def lines_of(self, file: str) -> tuple[str, ...]:
+        """The lines of one of the files; none where there is no such file."""
+        if file == self.file:
+            return self.lines
+        found = self.others.get(file, {})
+        return tuple(found.get(number, "") for number in range(1, max(found, default=0) + 1))
+
+    def text_at(self, file: str, line: int) -> str:
+        """A line of one of the files; nothing where there is none."""
+        return line_in(self, file, line)
 
     @property
     def main(self) -> Unit | None:

@@ -105,6 +105,7 @@ def read_files(
     return Program(
         file=main.file,
         lines=tuple(line.text for line in written[main.file]),
+        others=_others(parts, main.file),
         units=found.units,
         diagnostics=tuple(diagnostics),
         complete=found.complete,
@@ -113,6 +114,16 @@ def read_files(
         unrecognised=unrecognised_names,
         concurrent=found.concurrent,
     )
+
+
+def _others(parts: Sequence[SourceFile], main: str) -> dict[str, dict[int, str]]:
+    """The lines of all files but the main one, by file and number."""
+    found: dict[str, dict[int, str]] = {}
+    for part in parts:
+        for line in part.lines:
+            if line.file != main:
+                found.setdefault(line.file, {})[line.number] = line.text
+    return found
 
 
 def _modules_first(parts: Sequence[SourceFile]) -> list[SourceFile]:

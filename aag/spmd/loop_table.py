@@ -1,5 +1,6 @@
 """The DO loops of a program as text: which run in parallel, which do not, and why."""
 
+from aag.ir.units import line_in
 from aag.spmd.program import LoopFinding, NodeProgram
 from aag.wording import as_written, plural
 
@@ -22,8 +23,7 @@ def describe_loops(program: NodeProgram) -> str:
 
 
 def _text(program: NodeProgram, found: LoopFinding) -> str:
-    in_range = 0 < found.span.line <= len(program.lines)
-    text = program.lines[found.span.line - 1].rstrip() if in_range else f"do {found.var}"
+    text = line_in(program, found.span.file, found.span.line).rstrip() or f"do {found.var}"
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
 
 

@@ -75,6 +75,7 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
         options=options,
         file=program.file,
         lines=program.lines,
+        others=program.others,
         notes=tuple(dict.fromkeys(lowering.notes)),
         warnings=tuple(outside(unit, layouts.arrays, lowering.env)),
         complete=lowering.complete,

@@ -141,7 +141,7 @@ class Lowering:
     def refuse(self, statement: ir.Stmt, reason: str) -> None:
         """A statement that is not modelled: named with its line, never silently dropped."""
         self.complete = False
-        text = self.program.lines[statement.span.line - 1].strip() if self.program.lines else ""
+        text = self.program.text_at(statement.span.file, statement.span.line).strip()
         self.note("W201", f"this statement is not modelled and costs nothing here: {reason}")
         self.emit(Unmodelled(span=statement.span, text=text, reason=reason))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.units import Type, Unit
@@ -78,6 +78,8 @@ class NodeProgram(Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     options: Options
     file: str
     lines: tuple[str, ...]
+    others: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """The lines of the other files, by file and number."""
     notes: tuple[Diagnostic, ...]
     warnings: tuple[Diagnostic, ...] = ()
     """Mistakes of the program that leave it predictable."""

@@ -80,6 +80,10 @@ def execute(options: argparse.Namespace) -> int:
     options.distribute = []
     system = api.load_machine(options.system)
     sources = [source_of(each, options) for each in options.program]
+    for each, source in zip(options.program, sources, strict=True):
+        if len(sources) > 1 and source.program.main is None:
+            why = "there is no main program in it, and esp compare compares programs."
+            raise UsageError(why, where=each, hint=f"Write --file {each} if it is a further file of a program.")
     request = request_of(options, procs)
     with ProgressLine(console) as shown:
         progress = shown.predictions if shown else None

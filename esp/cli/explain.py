@@ -21,6 +21,7 @@ examples:
   esp explain laplace.hpf 38 --procs 8 --all            every term of it
   esp explain laplace.hpf:36 --procs 8 --bandwidth x2   on another machine
   esp explain laplace.hpf:36 --json                     for other programs
+  esp explain grid.f90:12 --file main.f90 --procs 8     a line of another file
 
 Each row of the formula is a product: a count per processor (mean, whole run)
 times the machine's time for one. The rows add up to the time of the line
@@ -31,7 +32,9 @@ times the machine's time for one. The rows add up to the time of the line
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "number of processors")
-    parser.add_argument("line", metavar="LINE", nargs="?", help="the line, if PROG does not end in :LINE")
+    parser.add_argument(
+        "line", metavar="LINE", nargs="?", help="the line (or FILE:LINE), if PROG does not end in :LINE"
+    )
     add_scenario(parser)
     add_partial(parser)
     shown = parser.add_argument_group("what to show")
@@ -42,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    options.program, line = program_and_line(options.program, options.line)
+    options.program, file, line = program_and_line(options.program, options.line)
     procs = one_of_procs(options.procs, "esp explain takes one processor count.")
     console = console_of(options)
     from esp.cli.prompt import answered, with_answers
@@ -53,10 +56,12 @@ def execute(options: argparse.Namespace) -> int:
     from esp.output.json import text_of
 
     source, system, request = asked_of(options, procs)
+    if file == options.program and file not in source.program.others:  # else it is a path, or a bundled program
+        file = source.program.file
     made: list[Explanation] = []
 
     def predict(asked: "Request") -> "Prediction":
-        made.append(explain(source, system, asked, line))
+        made.append(explain(source, system, asked, line, file))
         return made[-1].prediction
 
     prediction, complete = with_answers(predict, request)
@@ -81,22 +86,24 @@ _SEVERAL = re.compile(r"(\d+)\s*(?:-|\.\.)\s*(\d+)")
 """Several lines, where one is expected."""
 
 
-def program_and_line(program: str, line: str | None) -> tuple[str, int]:
-    """``laplace.hpf:36``, or the two of them.
+def program_and_line(program: str, line: str | None) -> tuple[str, str, int]:
+    """The program, the file of the line, and its number: ``laplace.hpf:36``, or the two of them, or
+    ``main.f90 grid.f90:36``.
 
     Raises:
         UsageError: there is no line, or it is no number.
     """
     if line is not None:
-        if not line.isdecimal():
+        file, colon, number = line.rpartition(":")
+        if not number.isdecimal():
             raise UsageError(f"{line!r} is not a line.", hint=_one_of(program, line))
-        return program, int(line)
+        return program, file if colon else program, int(number)
     name, colon, text = program.rpartition(":")
     if colon and text and not text.isdecimal() and not Path(program).exists():
         raise UsageError(f"{text!r} is not a line.", where=program, hint=_one_of(name, text))
     if not colon or not text.isdecimal():
         raise UsageError("a line is missing.", where=program, hint=f"Write {program}:12, or {program} 12.")
-    return name, int(text)
+    return name, name, int(text)
 
 
 def _one_of(program: str, text: str) -> str:

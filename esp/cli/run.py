@@ -252,7 +252,7 @@ def _line_range(text: str) -> tuple[int, int]:
 def _whole(source: "Source", system: "System", request: "Request", line: int, console: "Console") -> tuple[int, int]:
     """The line that carries the time of the one asked for: that of its statement, or of the nest that it is in."""
     from esp import api
-    from esp.inspect.explain import charged_line
+    from esp.inspect.lines import charged_line
 
     if not 1 <= line <= len(source.program.lines):
         return line, line

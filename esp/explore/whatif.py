@@ -93,11 +93,11 @@ class WhatIf(Printed, Struct, frozen=True, kw_only=True):
         """Seconds from which a line has moved."""
         return MOVED * first(self.base.time_s)
 
-    def unmoved(self) -> tuple[int, ...]:
-        """Lines of the main file that take time and that no change has moved by more than `hardly_s`."""
+    def unmoved(self) -> tuple[tuple[str, int], ...]:
+        """Lines that take time and that no change has moved by more than `hardly_s`: file and number."""
         moved = {(each.file, each.line) for outcome in self.outcomes for each in outcome.moved}
-        lines = [each for each in self.base.lines if each.file == self.base.file and first(each.time_s) > 0]
-        return tuple(each.line for each in lines if (each.file, each.line) not in moved)
+        lines = ((each.file, each.line) for each in self.base.lines if first(each.time_s) > 0)
+        return tuple(each for each in lines if each not in moved)
 
 
 EACH = ParameterChange(kind="opt", value=False)

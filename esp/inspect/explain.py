@@ -1,24 +1,22 @@
 """Everything that is known of a line: who computes, what is sent, the formula of its time, what would change it."""
 
-import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, structs
 
 from aag.diagnostics import SourceError
-from aag.graph.aau import AAU, IterD, IterSync, walk
+from aag.graph.aau import AAU, IterD, walk
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS
-from aag.ir.statements import Assign, Forall, If, SelectCase, Stmt, Where
+from aag.ir.statements import Forall, If, SelectCase, Stmt, Where
 from aag.ir.visitors import bodies, walk_statements
 from aag.mapping.describe import LayoutRow, layout_rows
-from aag.source.joining import first_fixed_line
 from aag.spmd.branches import has_conditions
-from aag.spmd.nodes import Nest, OwnedLoop, assigns_of
+from aag.spmd.nodes import Nest
 from esp import api
 from esp.computed import setting_of
-from esp.errors import UsageError
 from esp.inspect.changes import CHANGES, changed
 from esp.inspect.decisions import Decision, decide
+from esp.inspect.lines import assigns_in, charged_line, known_line, placed_in
 from esp.inspect.messages import MessagePhase, Wait, Watcher, phases_of, waits_of
 from esp.inspect.passed import PassedArray, passed
 from esp.prediction import CATEGORIES, first, of_scenario
@@ -32,8 +30,6 @@ from sag.unit import System
 
 _MOST_PROCESSORS = 2**20
 _PAID = {"sending": "communication", "receiving": "communication"}
-_COMMENT = re.compile(r"\s*(!|$)")
-_LOOP = re.compile(r"\s*(\w+\s*:)?\s*do\b", re.IGNORECASE)
 
 
 class Term(Struct, frozen=True, kw_only=True):
@@ -96,6 +92,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """What `esp explain` shows of a line. `metrics` is None where the line takes no time."""
 
     prediction: api.Prediction
+    file: str
     asked: int
     """The line that was asked about."""
     line: int
@@ -120,15 +117,16 @@ class Explanation(Struct, frozen=True, kw_only=True):
     changes: tuple[LineChange, ...]
 
 
-def explain(source: api.Source, system: System, request: api.Request, line: int) -> Explanation:
-    """Explain a line of the program.
+def explain(source: api.Source, system: System, request: api.Request, line: int, file: str = "") -> Explanation:
+    """Explain a line of the program, in one of its files (default: that with the main program).
 
     Raises:
         UsageError: the program has no such line.
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
         sag.errors.MachineError: the machine or the scenario does.
     """
-    _known_line(source, line)
+    file = file or source.program.file
+    known_line(source, file, line)
     stages = api.lower_source(source, system, request)
     watchers: list[Watcher] = []
 
@@ -138,9 +136,9 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
 
     prediction = api.interpret_stages(stages, system, request, watching)
     watcher = watchers[-1]
-    at = charged_line(source, stages, line)
-    metrics = next((each for each in prediction.lines if each.line == at and each.file == prediction.file), None)
-    here = [each for each in walk(stages.graph.body) if each.span.line == at]
+    at = charged_line(source, stages, line, file)
+    metrics = next((each for each in prediction.lines if each.line == at and each.file == file), None)
+    here = [each for each in placed_in(stages, file) if each.span.line == at]
     machine = export(system, request.scenario)
     lowered = Application(stages.node_program)
     values = {
@@ -155,62 +153,31 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
     touched = {name for each in decisions for name in each.arrays}
     return Explanation(
         prediction=prediction,
+        file=file,
         asked=line,
         line=at,
         metrics=metrics,
-        tested_in=() if metrics is not None else _tested_in(source, stages, at),
-        executed=any(_heads(each) & {line, at} for each in _statements(source)),
+        tested_in=() if metrics is not None else _tested_in(source, stages, file, at),
+        executed=any(_heads(each) & {line, at} for each in _statements(source, file)),
         decisions=decisions,
         aaus=chosen,
         layouts=tuple(row for row in layout_rows(stages.node_program.layouts) if row.array in touched),
-        passed=passed(source.program, at),
+        passed=passed(source.program, file, at),
         communications=_communications(chosen, watcher, stages, machine),
         formulas=formulas,
         caches=_caches(prediction, chosen),
         cache=_cache(machine),
         assumptions=_assumptions(prediction, stages, here),
-        changes=_changes(source, system, request, stages, machine, at),
+        changes=_changes(source, system, request, stages, machine, file, at),
     )
 
 
-def _known_line(source: api.Source, line: int) -> None:
-    last = len(source.program.lines)
-    if not 1 <= line <= last:
-        raise UsageError(f"{source.program.file} has lines 1 to {last}.", where=f"line {line}")
-
-
-def statement_line(source: api.Source, line: int) -> int:
-    """The first line of the statement that a line continues; the line itself where it continues none."""
-    lines = source.program.lines
-    if source.program.form != "free":
-        return first_fixed_line(lines, line)
-    codes = [each.split("!")[0].rstrip() for each in lines[: line - 1]]
-    above = [number for number, code in enumerate(codes, 1) if code]  # comments may stand in between
-    while above and codes[above[-1] - 1].endswith("&"):
-        line = above.pop()
-    return line
-
-
-def charged_line(source: api.Source, stages: api.Stages, line: int) -> int:
-    """The line that has the time of a line: a loop that is lowered as a whole carries that of its body."""
-    line = statement_line(source, line)
-    inner = {each.span.line: {assign.span.line for assign in _assigns(each)} for each in walk(stages.graph.body)}
-    text = source.program.lines[line - 1]
-    if line in inner or _COMMENT.match(text):
-        return line
-    if _LOOP.match(text):  # the loops of a nest have no time of their own
-        codes = enumerate(source.program.lines[line:], line + 1)
-        body = next((number for number, code in codes if not _COMMENT.match(code) and not _LOOP.match(code)), line)
-        return body if inner.get(body) else line
-    return max((at for at, lines in inner.items() if lines and at < line <= max(lines)), default=line)
-
-
-def _statements(source: api.Source) -> Iterator[Stmt]:
-    """All executable statements of the main file."""
+def _statements(source: api.Source, file: str) -> Iterator[Stmt]:
+    """All executable statements of a file."""
     units = list(source.program.units)
     for unit in units:  # grows
         units += unit.contains
-        yield from (each for each in walk_statements(unit.body) if each.span.file in ("", source.program.file))
+        yield from (each for each in walk_statements(unit.body) if (each.span.file or source.program.file) == file)
 
 
 def _heads(statement: Stmt) -> set[int]:
@@ -224,30 +191,26 @@ def _heads(statement: Stmt) -> set[int]:
             return {statement.span.line}
 
 
-def _tested_in(source: api.Source, stages: api.Stages, line: int) -> tuple[int, ...]:
+def _tested_in(source: api.Source, stages: api.Stages, file: str, line: int) -> tuple[int, ...]:
     """The lines of the nests that test the condition at a line: those of the assignments for which it decides."""
     decided: set[int] = set()
-    for each in _statements(source):
+    for each in _statements(source, file):
         if isinstance(each, If | Where | SelectCase | Forall) and line in _heads(each):
             decided |= {one.span.line for body in bodies(each) for one in walk_statements(body)}
-    nests = [each for each in walk(stages.graph.body) if isinstance(each, IterD) and _is_masked(each)]
+    nests = [each for each in placed_in(stages, file) if isinstance(each, IterD) and _is_masked(each)]
     return tuple(
         sorted(
-            {each.span.line for each in nests if decided & {each.span.line, *(one.span.line for one in _assigns(each))}}
+            {
+                each.span.line
+                for each in nests
+                if decided & {each.span.line, *(one.span.line for one in assigns_in(each))}
+            }
         )
     )
 
 
 def _is_masked(aau: IterD) -> bool:
     return isinstance(aau.nest, Nest) and has_conditions(aau.nest)
-
-
-def _assigns(aau: AAU) -> tuple[Assign, ...]:
-    match aau:
-        case IterD(nest=Nest() as node) | IterSync(owned=OwnedLoop() as node):
-            return assigns_of(node)
-        case _:
-            return ()
 
 
 def _formulas(prediction: api.Prediction, aaus: tuple[AauMetrics, ...], watcher: Watcher) -> tuple[CostFormula, ...]:
@@ -357,12 +320,13 @@ def _assumptions(prediction: api.Prediction, stages: api.Stages, here: list[AAU]
 
 
 def _changes(
-    source: api.Source, system: System, request: api.Request, stages: api.Stages, machine: Machine, line: int
+    source: api.Source, system: System, request: api.Request, stages: api.Stages, machine: Machine, file: str, line: int
 ) -> tuple[LineChange, ...]:
     several, _ = api.interpreted(
         stages, request, lambda setting: interpret(stages.node_program, stages.graph, changed(machine), setting)
     )
-    here = [each.parts.time_s for each in several.aaus if each.span.line == line]
+    own = {each.id for each in placed_in(stages, file) if each.span.line == line}
+    here = [each.parts.time_s for each in several.aaus if each.id in own]
     found = [
         LineChange(
             name=name,
@@ -375,7 +339,7 @@ def _changes(
     if request.grid is None and twice <= _MOST_PROCESSORS:
         made = _elsewhere(source, system, structs.replace(request, procs=twice))
         if made is not None:
-            spent = [first(each.time_s) for each in made.lines if each.line == line and each.file == made.file]
+            spent = [first(each.time_s) for each in made.lines if each.line == line and each.file == file]
             found.append(LineChange(name=f"procs {twice}", line_s=sum(spent), total_s=first(made.time_s)))
     return tuple(found)
 
@@ -398,6 +362,7 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
         "processors": prediction.processors,
         "grid": list(prediction.grid),
         "requested_line": explanation.asked,
+        "line_file": explanation.file,
         "line": explanation.line,
         "tested_in": list(explanation.tested_in),
         "time_s": 0.0 if metrics is None else first(metrics.time_s),

@@ -1,7 +1,7 @@
 """Which arrays of the caller a line of a procedure works on: esp puts procedures in place of their calls."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -24,14 +24,14 @@ class PassedArray(Struct, frozen=True, kw_only=True):
     call_line: int
 
 
-def passed(program: Program, line: int) -> tuple[PassedArray, ...]:
+def passed(program: Program, file: str, line: int) -> tuple[PassedArray, ...]:
     """What each call passes for the dummy arrays that a line of a procedure names, in the order of the calls."""
     every = tuple(_all(program.units))
-    around = [each for each in every if each.span.file == program.file and each.span.line <= line <= each.end.line]
+    around = [each for each in every if each.span.file == file and each.span.line <= line <= each.end.line]
     if not around:
         return ()
     unit = min(around, key=lambda each: each.end.line - each.span.line)
-    named = {name.lower() for name in _NAME.findall(_statement(program, line))}
+    named = {name.lower() for name in _NAME.findall(_statement(program.lines_of(file), line))}
     arrays = [name for name in unit.arguments if name in named and (found := unit.entity(name)) and found.shape]
     made: list[PassedArray] = []
     for args, keywords, span in _calls(every, unit.name):
@@ -50,9 +50,9 @@ def _all(units: Iterable[Unit]) -> Iterator[Unit]:
         yield from _all(each.contains)
 
 
-def _statement(program: Program, line: int) -> str:
+def _statement(lines: Sequence[str], line: int) -> str:
     """The lines of a statement, from its first one."""
-    rest = iter(program.lines[line - 1 :])
+    rest = iter(lines[line - 1 :])
     text = next(rest, "")
     while text.rstrip().endswith("&"):
         text = f"{text.rstrip()[:-1]} {next(rest, '')}"

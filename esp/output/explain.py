@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from esp.inspect.explain import Communication, CostFormula, Explanation, Term
 from esp.inspect.messages import Wait
 from esp.output.columns import Column, TableRow, table
-from esp.output.figures import messages, source_text
+from esp.output.figures import messages, placed, source_text
 from esp.output.numbers import count, listed, percent, plural, seconds
 from esp.output.profile import heading
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
@@ -48,8 +48,9 @@ def explanation(explained: Explanation, screen: Screen, *, every: bool = False, 
 
 def _line(explained: Explanation, screen: Screen) -> str:
     prediction = explained.prediction
-    text = printable(source_text(prediction, prediction.file, explained.line)).strip()
-    head = screen.paint("strong", paragraph(f"line {explained.line}", text or "(an empty line)", screen.columns))
+    text = printable(source_text(prediction, explained.file, explained.line)).strip()
+    where = placed(explained.file, explained.line, prediction.file)
+    head = screen.paint("strong", paragraph(f"line {where}", text or "(an empty line)", screen.columns))
     if explained.asked != explained.line:
         head += "\n" + paragraph("", f"line {explained.asked} is part of it", screen.columns)
     if explained.metrics is None:

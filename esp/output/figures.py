@@ -79,7 +79,12 @@ def hottest_first(lines: Iterable[LineMetrics]) -> tuple[LineMetrics, ...]:
 
 def place(line: LineMetrics, main_file: str) -> str:
     """The line number, with its file where that is not the main one."""
-    return str(line.line) if line.file == main_file else f"{line.file}:{line.line}"
+    return placed(line.file, line.line, main_file)
+
+
+def placed(file: str, line: int, main_file: str) -> str:
+    """A line number, with its file where that is not the main one."""
+    return str(line) if file in ("", main_file) else f"{file}:{line}"
 
 
 def is_end(line: LineMetrics, prediction: Prediction) -> bool:
@@ -106,11 +111,14 @@ _KIND = re.compile(r"\s*(?:real|integer|complex|logical)\s*\(\s*(?:kind\s*=\s*)?
 
 
 def source_text(prediction: Prediction, file: str, line: int) -> str:
-    """The statement that begins at a line, continuation lines joined; nothing for a line of another file."""
-    if file != prediction.file or not 1 <= line <= len(prediction.lines_text):
-        return ""
-    text = prediction.lines_text[line - 1].rstrip()
-    for more in prediction.lines_text[line : line + _MOST_CONTINUATIONS]:
+    """The statement that begins at a line, continuation lines joined."""
+    if file == prediction.file:
+        found = prediction.lines_text[line - 1 : line + _MOST_CONTINUATIONS] if line >= 1 else ()
+    else:
+        other = prediction.others_text.get(file, {})
+        found = tuple(other.get(at, "") for at in range(line, line + 1 + _MOST_CONTINUATIONS))
+    text = found[0].rstrip() if found else ""
+    for more in found[1:]:
         if not text.endswith("&"):
             break
         text = text[:-1].rstrip() + " " + more.strip().removeprefix("&").lstrip()

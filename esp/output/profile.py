@@ -18,6 +18,7 @@ from esp.output.figures import (
     not_fitting,
     options,
     place,
+    placed,
     why,
     without_elements,
     without_rounding,
@@ -190,7 +191,8 @@ def footnotes(prediction: Prediction, screen: Screen) -> list[str]:
     notes = []
     hottest = hottest_communication(prediction.aaus)
     if hottest is not None:
-        notes.append(paragraph(f"line {hottest.span.line}", why(hottest, prediction.processors), width))
+        where = placed(hottest.span.file, hottest.span.line, prediction.file)
+        notes.append(paragraph(f"line {where}", why(hottest, prediction.processors), width))
     notes += assumed_notes([prediction], width)
     if first(prediction.load_s) > 0:
         loading = f"{seconds(first(prediction.load_s))} before the program starts, not part of its time"

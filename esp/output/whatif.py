@@ -7,6 +7,7 @@ from esp.explore.whatif import WhatIf, WhatIfOutcome
 from esp.incomplete import lines
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
+from esp.output.figures import placed
 from esp.output.numbers import percentages, seconds
 from esp.output.partial import partial_notes
 from esp.output.profile import asked_for, heading, result_notes
@@ -38,7 +39,7 @@ def what_if_text(found: WhatIf, screen: Screen, *, following: str = "") -> str:
     for each in found.outcomes:
         shares = _shares(each.prediction.parts, each.scenario)
         change = _change(each.time_s, first(base.time_s))
-        cells = (each.label, seconds(each.time_s), change, *shares, _moved(each, room))
+        cells = (each.label, seconds(each.time_s), change, *shares, _moved(each, base.file, room))
         rows.append(TableRow(cells, "good" if each.time_s < first(base.time_s) * 0.995 else ""))
     if narrow:
         columns = [*columns[:3], columns[-1]]
@@ -49,7 +50,8 @@ def what_if_text(found: WhatIf, screen: Screen, *, following: str = "") -> str:
     unmoved = found.unmoved()
     if unmoved:
         verb = "moves" if len(unmoved) == 1 else "move"
-        text = f"{lines([str(each) for each in unmoved])} {verb} by less than {seconds(found.hardly_s)}"
+        where = [placed(file, line, base.file) for file, line in unmoved]
+        text = f"{lines(where)} {verb} by less than {seconds(found.hardly_s)}"
         notes.append(paragraph("unmoved", text, screen.columns))
     notes += [paragraph(each.label, text, screen.columns) for each in found.outcomes if (text := _does_not_fit(each))]
     notes += result_notes(base, screen)
@@ -74,9 +76,12 @@ def _change(time_s: float, base_s: float) -> str:
     return f"{100 * share:+.1f}%" if abs(share) < 0.995 else f"{100 * share:+,.0f}%"
 
 
-def _moved(outcome: WhatIfOutcome, room: int) -> str:
+def _moved(outcome: WhatIfOutcome, main_file: str, room: int) -> str:
     """``36 -43 ms, 38 -2 ms``, as many as there is room for; the others are counted."""
-    told = [f"{each.line} {'+' if each.by_s > 0 else '-'}{seconds(abs(each.by_s))}" for each in outcome.moved]
+    told = [
+        f"{placed(each.file, each.line, main_file)} {'+' if each.by_s > 0 else '-'}{seconds(abs(each.by_s))}"
+        for each in outcome.moved
+    ]
     for kept in range(len(told), 0, -1):
         more = len(told) - kept
         text = ", ".join(told[:kept]) + (f", +{more} more" if more else "")
@@ -112,7 +117,7 @@ def what_if_json(found: WhatIf) -> str:
             }
             for each in found.outcomes
         ],
-        "unmoved": list(found.unmoved()),
+        "unmoved": [line for file, line in found.unmoved() if file == found.base.file],
     }
     return text_of(told)
 
@@ -128,7 +133,7 @@ def what_if_rows(found: WhatIf) -> list[dict[str, object]]:
         {"change": "base", "time_s": first(base.time_s), **_parts(base.parts, 0), "moved": ""}
     ]
     for each in found.outcomes:
-        moved = " ".join(str(line.line) for line in each.moved)
+        moved = " ".join(placed(line.file, line.line, found.base.file) for line in each.moved)
         parts = _parts(each.prediction.parts, each.scenario)
         rows.append({"change": each.label, "time_s": each.time_s, **parts, "moved": moved})
     return rows

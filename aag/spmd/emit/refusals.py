@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.ir.units import line_in
 from aag.spmd.program import NodeProgram
 
 
@@ -66,6 +67,6 @@ def _together(found: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, tuple[i
 def _told(found: Diagnostic, lines: tuple[int, ...], program: NodeProgram) -> Diagnostic:
     span = found.span
     more = f"; also in line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else ""
-    text = program.lines[span.line - 1] if 0 < span.line <= len(program.lines) else ""
+    text = line_in(program, span.file, span.line)
     where = Span(span.file or program.file, span.line, span.column, span.end_line, span.end_column)
     return replace(found, message=f"this cannot be compiled: {found.message}{more}", span=where, source_line=text)

@@ -207,6 +207,48 @@ def test_a_statement_of_a_loop_that_is_one_unit_belongs_to_the_loop(esp):
     assert "line 25  do i = 2, n\n         line 26 is part of it\n" in out
 
 
+MAIN = """\
+program main
+  real :: y(1000)
+!hpf$ distribute y(block)
+  call smooth(y)
+  y = y * 2.0
+end program
+"""
+OTHER = """\
+! all of it
+subroutine smooth(x)
+  real :: x(1000)
+!hpf$ distribute x(block)
+  x = x + &
+      cshift(x, 1)
+end subroutine
+"""
+
+
+def test_lines_of_another_file(esp, tmp_path, monkeypatch):
+    """Line 5 is in both files: each is explained, and shown, by itself."""
+    (tmp_path / "main.f90").write_text(MAIN)
+    (tmp_path / "other.f90").write_text(OTHER)
+    monkeypatch.chdir(tmp_path)
+    _, one, _ = esp("explain", "main.f90:5", "--file", "other.f90", "--procs", "4")
+    _, other, _ = esp("explain", "other.f90:6", "--file", "main.f90", "--procs", "4")
+    _, again, _ = esp("explain", "main.f90", "other.f90:6", "--file", "other.f90", "--procs", "4")
+    assert again.partition("next")[0] == other.partition("next")[0]
+    assert "y = y * 2.0" in one
+    assert "overlap shift" not in one
+    assert "line other.f90:5  x = x + cshift(x, 1)" in other
+    assert "overlap shift" in other
+    _, run, _ = esp("run", "main.f90", "other.f90", "--procs", "4")
+    assert re.search(r"other.f90:5 .* x = x \+ cshift", run)
+    assert "line other.f90:5" in run
+    code, _, errors = esp("compare", "main.f90", "other.f90", "--procs", "4")
+    assert code == 2
+    assert "--file other.f90" in errors
+    _, moved, _ = esp("whatif", "main.f90", "--file", "other.f90", "--procs", "4")
+    assert "other.f90:5" in moved
+
+
 def test_a_declaration_takes_no_time(esp):
     code, out, _ = esp("explain", "laplace:16")
     assert code == 0

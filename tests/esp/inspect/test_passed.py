@@ -36,7 +36,8 @@ end program p
 
 
 def pairs(line):
-    return [(each.dummy, each.actual, each.call_line) for each in passed(package.read_source(PROGRAM).program, line)]
+    program = package.read_source(PROGRAM).program
+    return [(each.dummy, each.actual, each.call_line) for each in passed(program, program.file, line)]
 
 
 def test_arguments_of_each_call():
