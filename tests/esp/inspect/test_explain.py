@@ -245,7 +245,7 @@ def test_lines_of_another_file(esp, tmp_path, monkeypatch):
     code, _, errors = esp("compare", "main.f90", "other.f90", "--procs", "4")
     assert code == 2
     assert "--file other.f90" in errors
-    _, moved, _ = esp("whatif", "main.f90", "--file", "other.f90", "--procs", "4")
+    _, moved, _ = esp("whatif", "main.f90", "--file", "other.f90", "--procs", "4", "--bandwidth", "x2")
     assert "other.f90:5" in moved
 
 
