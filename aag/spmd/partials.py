@@ -64,7 +64,8 @@ class Partial(Struct, frozen=True):
             forall(lowering, self.kept, None, target, value)
             return
         assign = ir.Assign(span=lowering.span, target=target, value=value)
-        lowering.emit(Local(span=lowering.span, assigns=(assign,), defines=frozenset((target.name,))))
+        names = frozenset((target.name,))  # the serial program reduces into its own variable at once
+        lowering.emit(Local(span=lowering.span, assigns=(assign,), defines=names, overhead=True))
 
 
 def combine(
