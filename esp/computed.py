@@ -17,10 +17,10 @@ from aag.functional.tables import BUDGET_USED, BY_INPUT, Found, LoopTrips, RunLi
 from aag.ir import statements as s
 from aag.ir.elements import element_name
 from aag.ir.evaluate import Value
-from aag.ir.expressions import Var
+from aag.ir.expressions import Section, Var
 from aag.ir.overridden import computed_by
 from aag.ir.units import Program, Unit
-from aag.ir.visitors import backward_slice, names_in, walk_statements
+from aag.ir.visitors import backward_slice, elements_in, names_in, own_expressions, walk_statements
 from aag.mapping.constants import constants_of, typed
 from aag.mapping.settable import TRIPS, is_made_up
 from aag.pipeline import main_unit
@@ -191,7 +191,10 @@ def _computed(
     constants, _ = constants_of(unit, values)
     made = run(unit, wanted, constants, values, RunLimits(operations=operations))
     spans = {name: Span(program.file, line) for name, line in lines.items()}
-    told = tuple(_told(name, made, lines.get(name), spans.get(name)) for name in sorted(names - made.missing.keys()))
+    told = tuple(
+        _told(name, made, lines.get(name), spans.get(name), counts=name in _places(unit))
+        for name in sorted(names - made.missing.keys())
+    )
     return Computed(values=made.scalars, trips=made.trips, assumptions=told), made.missing
 
 
@@ -214,10 +217,20 @@ def _taken(program: Program, given: tuple[tuple[str, Value], ...], names: tuple[
     return Computed(values=values, assumptions=tuple(told), taken=frozenset(values))
 
 
-def _told(name: str, found: Found, line: int | None, span: Span | None) -> Assumption:
+def _places(unit: Unit) -> frozenset[str]:
+    """The scalars that the program changes and that select elements."""
+    statements = tuple(walk_statements(unit.body))
+    changed = {each.target.name for each in statements if isinstance(each, s.Assign) and isinstance(each.target, Var)}
+    elements = elements_in(*(each for statement in statements for each in own_expressions(statement)))
+    single = (sub for each in elements for sub in each.subscripts if not isinstance(sub, Section))
+    return names_in(*single) & changed
+
+
+def _told(name: str, found: Found, line: int | None, span: Span | None, *, counts: bool) -> Assumption:
     how = f"computed by running part of the program ({found.operations:,} operations)"
     if line is None:
-        return Assumption(code="computed", text=f"{name.upper()} = {found.scalars[name]}, {how}")
+        more = ", also where it selects elements" if counts else ""
+        return Assumption(code="computed", text=f"{name.upper()} = {found.scalars[name]}{more}, {how}")
     trips = found.trips[line]
     count, most, least = round(trips.mean), max(trips.counts), min(trips.counts)
     times = plural(count, "time") + (" and a part of one more" if trips.partial else "")

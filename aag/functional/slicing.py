@@ -8,7 +8,7 @@ from msgspec import Struct
 from aag.functional.tables import NotComputable, WantedValues
 from aag.ir import statements as s
 from aag.ir.control import control_of
-from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
+from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Section, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.statements import is_block
 from aag.ir.steady import all_passed, assigned_by_call
@@ -87,14 +87,15 @@ class _Slicer:
         self._seen: dict[int, dict[str, None]] = {}
 
     def slice(self, wanted: WantedValues) -> Slice:
-        counts = wanted.arrays & frozenset[str]().union(*(_bounds(each.statement) for each in self._nodes))
+        counted = frozenset[str]().union(*(_bounds(each.statement) for each in self._nodes))
+        counts = (wanted.arrays | wanted.scalars) & counted
         for node in self._nodes:
             statement, line = node.statement, node.statement.span.line
             if (isinstance(statement, LOOPS) and line in wanted.loops and not is_block(statement)) or (
                 isinstance(statement, s.If | s.SelectCase | s.Where | s.Forall) and line in wanted.branches
             ):
                 self._keep(node)
-            # An array of counts may be a subscript while it grows; what it holds in bounds of loops matters.
+            # What counts may be a subscript while it grows; what it holds in bounds of loops and sections matters.
             for name in sorted((wanted.scalars | wanted.arrays) & _deciding(statement) - (counts - _bounds(statement))):
                 self._look(name, node)
         self._grow()
@@ -245,14 +246,19 @@ def _size(statement: s.Stmt) -> int:
 
 
 def _bounds(statement: s.Stmt) -> frozenset[str]:
-    """Names in the bounds of a loop or FORALL."""
+    """Names in the bounds of a loop, FORALL or section."""
+    parts: list[Expr | None] = []
     match statement:
         case s.Do(lower=lower, upper=upper, step=step):
-            return names_in(lower, upper, step)
+            parts += (lower, upper, step)
         case s.Forall(indices=indices):
-            return names_in(*(part for each in indices for part in (each.lower, each.upper, each.step)))
+            parts += (part for each in indices for part in (each.lower, each.upper, each.step))
         case _:
-            return frozenset()
+            pass
+    for expr in own_expressions(statement):
+        sections = (each for each in walk_expressions(expr) if isinstance(each, Section))
+        parts += (end for each in sections for end in (each.lower, each.upper, each.step))
+    return names_in(*parts)
 
 
 def _deciding(statement: s.Stmt) -> frozenset[str]:

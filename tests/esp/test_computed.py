@@ -565,3 +565,34 @@ def test_sizes_in_arrays_ask_for_the_status_that_decides_them():
     assert "give status with STATUS=VALUE" in str(caught.value)
     twelve = esp.predict(SIZES.replace("points(1)\n  a", "12\n  a"), procs=2, status=1)
     assert esp.predict(SIZES, procs=2, status=1).time_s == pytest.approx(twelve.time_s, rel=1e-3)
+
+
+PACKED = """\
+program packed
+  integer :: m(100), places(100), i, j, k
+  real(8) :: x(100)
+!hpf$ distribute x(block)
+  do j = 1, 100
+    m(j) = mod(j, 3)
+  end do
+  k = 0
+  do j = 1, 100
+    if (m(j) == 0) then
+      k = k + 1
+      places(k) = j
+    end if
+  end do
+  {}
+  print *, x(1), k
+end program
+"""
+
+
+@pytest.mark.parametrize("use", ["do i = 1, k\n    x(i) = 0\n  end do", "x(1:k) = 0", "forall (i = 1:k) x(i) = 0"])
+def test_a_counter_that_selects_elements_has_its_last_value_in_bounds(use):
+    """It has many values as a subscript, and one where loops run up to it."""
+    found = esp.predict(PACKED.format(use), procs=4)
+    assert any(each.text.startswith("K = 33, also where it selects elements") for each in found.assumptions)
+    (filled,) = (each for each in found.lines if each.line == (16 if "do i" in use else 15))
+    stored = (each for each in found.counts.of(filled.aaus) if each.figure.path.endswith("processor.store"))
+    assert sum(each.mean for each in stored) * 4 == pytest.approx(33)
