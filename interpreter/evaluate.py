@@ -281,16 +281,34 @@ class Scalars:
                     return ""
                 return self._count(loop, body, env, each.span)
             case g.IterND():
-                if not defined(each.body) & self.relevant:
-                    return ""
-                left = self.while_trips(each, env, REPLAYED)[1]
-                return "" if own_leave(left, each.name) == "exit" else left
+                return self._repeat(each, env)
             case g.Call(body=(_, *_) as body) | g.Spawn(body=body):
                 left = self.simulate(body, env)
                 return "" if left.startswith("return") else left
             case _:
                 self.forget(env, each.defines & self.relevant)
                 return ""
+
+    def _repeat(self, loop: g.IterND, env: Env) -> str:
+        """Carry out a while loop; where its trips are not found here, what it changes is not followed: the walk asks
+        for them where it needs them."""
+        changed = defined(loop.body) & self.relevant
+        if not changed:
+            return ""
+        known = self.given.get(f"trips_{loop.span.line}")
+        before = dict(env)
+        try:
+            if isinstance(known, int) and known <= REPLAYED:
+                for _ in range(known):
+                    self.simulate(loop.body, env)
+                return ""
+            left = self.while_trips(loop, env, REPLAYED)[1]
+        except UnresolvedError:
+            env.clear()
+            env.update(before)
+            self.forget(env, changed)
+            return ""
+        return "" if own_leave(left, loop.name) == "exit" else left
 
     def _branch(self, branches: tuple[g.AauBranch, ...], env: Env) -> str:
         for branch in branches:

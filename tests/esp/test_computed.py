@@ -596,3 +596,34 @@ def test_a_counter_that_selects_elements_has_its_last_value_in_bounds(use):
     (filled,) = (each for each in found.lines if each.line == (16 if "do i" in use else 15))
     stored = (each for each in found.counts.of(filled.aaus) if each.figure.path.endswith("processor.store"))
     assert sum(each.mean for each in stored) * 4 == pytest.approx(33)
+
+
+INSIDE = """\
+program inside
+  integer :: m(100), it, k
+  real(8) :: x(100)
+!hpf$ distribute x(block)
+  m = 1
+  x = 0
+  do it = 1, 10
+    k = 0
+    do while (k < 7)
+      k = k + m(1)
+    end do
+    x = x + k
+  end do
+  print *, x(1), k
+end program
+"""
+
+
+@pytest.mark.parametrize("given", [{}, {"trips_9": 7}])
+def test_a_while_loop_in_iterations_that_repeat_runs_as_computed_or_given(given):
+    """Iterations that are not walked do not need its trip count once more."""
+    found = esp.predict(INSIDE, procs=4, set=given)
+    (added,) = (each for each in found.counts.of(line_of(found, 10).aaus) if each.figure.path.endswith("int.add"))
+    assert added.mean == 70
+
+
+def line_of(prediction, number):
+    return next(each for each in prediction.lines if each.line == number)
