@@ -27,7 +27,7 @@ from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp.calling import in_python
-from esp.computed import NOTHING, Computed, as_given, given_values, setting_of, settled, unused_shares
+from esp.computed import NOTHING, Computed, as_given, ask_first, given_values, setting_of, settled, unused_shares
 from esp.conditions import with_ways_out
 from esp.elements import hinted
 from esp.incomplete import incomplete
@@ -261,6 +261,7 @@ def interpreted(stages: Stages, request: Request, attempt: Callable[[Setting], M
     """
     program = stages.source.program
     with _quoting(program, request):
+        ask_first(program, request)
         return settled(program, request, lambda known: attempt(setting_of(program, request, known)), stages.computed)
 
 

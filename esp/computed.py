@@ -30,6 +30,7 @@ from esp.elements import of_elements, with_given
 from esp.read_later import also_assigned, literal, with_input
 from esp.request import Request
 from esp.selecting import selected
+from esp.unread import unread
 from interpreter.result import Assumption
 from interpreter.setting import Setting
 
@@ -101,6 +102,28 @@ def settled(
             if missing.keys() - taken.values.keys():
                 raise _explained(error, missing, main_unit(program), request) from None
             known = known.joined(more).joined(taken)
+
+
+def ask_first(program: Program, request: Request) -> None:
+    """Ask for values that only input gives and that any execution needs: not after much was interpreted without them.
+
+    Raises:
+        UnresolvedError: there are such values, which are not given.
+    """
+    given = {name.lower() for name in request.values}
+    found = {name: each for name, each in unread(program).items() if name not in given}
+    if found:
+        asked = [
+            Diagnostic(
+                code="E501",
+                span=span,
+                message=f"the flow depends on {name}, which cannot be computed",
+                hint=f"give it with ‹set {name.upper()}=VALUE›",
+            )
+            for name, (span, _) in found.items()
+        ]
+        why = {name: each for name, (_, each) in found.items()}
+        raise _explained(UnresolvedError(asked, tuple(found)), why, main_unit(program), request)
 
 
 def _asks_shares(request: Request) -> bool:

@@ -627,3 +627,26 @@ def test_a_while_loop_in_iterations_that_repeat_runs_as_computed_or_given(given)
 
 def line_of(prediction, number):
     return next(each for each in prediction.lines if each.line == number)
+
+
+def test_what_is_only_read_is_asked_for_before_a_long_walk():
+    """The loop in front of it takes very many steps: it is not interpreted first."""
+    text = """\
+program late
+  integer :: steps, it, q = 1
+  real(8) :: x(400)
+!hpf$ distribute x(block)
+  read (12, *) steps
+  do while (q < 2000000000)
+    q = q + mod(q, 3)
+  end do
+  do it = 1, steps
+    x = x + 1
+  end do
+end program
+"""
+    with pytest.raises(UnresolvedError, match="line 5: steps is read from unit 12") as error:
+        esp.predict(text, procs=4)
+    assert error.value.names == ("steps",)
+    with pytest.raises(UnresolvedError, match="line 6: the budget of 1,000 operations is used up"):
+        esp.predict(text, procs=4, set={"steps": 3}, budget=1000)
