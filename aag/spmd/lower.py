@@ -262,6 +262,7 @@ def _shared(lowering: Lowering, statement: ir.Do) -> None:
     _do(lowering, replace(statement, body=found.body), found.home)
     for each in found.partials:
         each.end(lowering, found.home)
+    keep_indices(lowering, statement)
 
 
 def _do(lowering: Lowering, statement: ir.Do, home: Reference | None) -> None:

@@ -15,9 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Call, Element, Expr, Section, Var
+from aag.ir.expressions import Call, Element, Expr, IntLit, Section, Var
 from aag.ir.linear import linear
 from aag.ir.liveness import exposed, wanted_after
+from aag.ir.spelling import spell
 from aag.ir.steady import all_passed, assigned_by_call
 from aag.ir.visitors import (
     bodies,
@@ -28,6 +29,7 @@ from aag.ir.visitors import (
     mapped,
     names_in,
     own_expressions,
+    walk_expressions,
     walk_statements,
 )
 from aag.spmd import claims
@@ -203,14 +205,48 @@ def _check_private(lowering: Lowering, statement: ir.Do, names: frozenset[str]) 
     names = names.union(*(lowering.sharing.get(name, ()) for name in names))
     new = frozenset(statement.independent.new) if statement.independent is not None else frozenset()
     claimed = names & new
-    wanted = wanted_after(statement, lowering.unit.body, (names | {statement.var}) - claimed)
+    wanted = wanted_after(statement, lowering.unit.body, names - claimed)
     if wanted:
         raise Unsupported(f"{min(wanted)} may be read after the loop")
-    first = exposed(statement.body, names)
+    body, single = _elements_apart(statement.body, names)
+    first = exposed(body, names | single.keys())
+    first = frozenset(single.get(name, name) for name in first)
     if first - claimed:
         raise Unsupported(f"an iteration may read {min(first - claimed)} before it sets it")
     if first and statement.lower != statement.upper:
         claims.filled(lowering, sorted(first))
+
+
+def _elements_apart(body: tuple[ir.Stmt, ...], names: frozenset[str]) -> tuple[tuple[ir.Stmt, ...], dict[str, str]]:
+    """The body of a loop with a scalar for each element of small arrays that it uses by elements with constant
+    subscripts alone (``r(1)``, ``r(2)``); scalar -> array. An iteration that sets such an element before it reads it
+    has it for itself."""
+    inside = list(walk_statements(body))
+    parts = [part for each in inside for part in own_expressions(each)]
+    every = [each for part in parts for each in walk_expressions(part) if isinstance(each, Element | Var)]
+    plain = {each.name for each in every if isinstance(each, Element)} & names
+    plain -= {each.name for each in every if not (isinstance(each, Element) and _is_fixed(each))}
+    plain -= {
+        one.name for each in inside if isinstance(each, ir.CallStmt) for one in each.args if isinstance(one, Element)
+    }
+    single: dict[str, str] = {}
+
+    def scalar(expr: Expr) -> Expr:
+        if not isinstance(expr, Element) or expr.name not in plain:
+            return expr
+        name = f"{expr.name}({spell(expr)})"
+        single[name] = expr.name
+        return Var(name, span=expr.span)
+
+    def statement(each: ir.Stmt) -> ir.Stmt:
+        inner = mapped(each, lambda statements: tuple(map(statement, statements)))
+        return map_own(inner, lambda part: map_expression(part, scalar))
+
+    return (tuple(map(statement, body)), single) if plain else (body, single)
+
+
+def _is_fixed(element: Element) -> bool:
+    return all(isinstance(each, IntLit) for each in element.subscripts)
 
 
 # --- where the iterations run -----------------------------------------------------------------------------------

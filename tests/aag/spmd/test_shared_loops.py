@@ -102,13 +102,37 @@ def test_why_others_are_not(body, after, why):
         ("do i = 1, k\nt = 1\nend do\nx(1, j) = t", "x"),
         ("do i = 1, n\nif (x(i, j) > 0) exit\nt = 1\nend do\nx(1, j) = t", "x"),
         ("k = i\nx(1, j) = k\ndo i = 1, 2\nend do", "x"),
-        ("x(2, j) = 1", "x, j"),
     ],
 )
 def test_values_that_iterations_leave_to_others(body, after):
     """A while loop makes each of them more than a nest."""
     text = f"{body}\ndo while (x(1, j) < 0)\nx(1, j) = x(1, j) + 1\nend do"
     assert loops(text, after) == ([], [])
+
+
+def test_the_index_has_its_value_behind_the_loop():
+    """Each processor runs its own iterations: the value is computed."""
+    found, notes = loops("x(2, j) = 1\ndo while (x(1, j) < 0)\nx(1, j) = x(1, j) + 1\nend do", "x, j")
+    assert len(found) == 1
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("body", "shared"),
+    [
+        ("r(1) = x(1, j)\nr(2) = r(1) + 1\nx(2, j) = r(2)", True),
+        ("if (b(j) > 2) then\nr(1) = 1\nelse\nr(1) = 2\nend if\nx(1, j) = r(1)", True),
+        ("if (b(j) > 2) r(1) = 1\nx(1, j) = r(1)", False),
+        ("x(1, j) = r(1)\nr(1) = j", False),
+        ("r(1) = j\nx(1, j) = r(2)\nr(2) = j", False),
+        ("r(1) = j\nx(1, j) = r(i)", False),
+        ("r(1) = j\nx(1, j) = sum(r)", False),
+    ],
+)
+def test_elements_of_scratch_arrays_are_private(body, shared):
+    text = body.replace("r(", "v(").replace("(r)", "(v)") + "\ndo while (x(1, j) < 0)\nx(1, j) = x(1, j) + 1\nend do"
+    found, _ = loops(text)
+    assert bool(found) == shared
 
 
 def test_reductions_are_combined_after_the_loop():

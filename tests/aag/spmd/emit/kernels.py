@@ -242,8 +242,29 @@ def guarded(w):
     return [*known, do("k", 1, 2, nest) if w.chance(30) else nest]
 
 
+def scratch(w):
+    """A small array as a set of private scalars: set before it is read, in some iterations alone, or carried on."""
+    n = w.random.randint(6, 11)
+    w.arrays = [t.Array(name, ((1, n),)) for name in "abc"] + [t.Array("w", ((1, 3),))]
+    one, two, three = (el("w", at) for at in (1, 2, 3))
+    first = t.Assign(one, w.pick(t.var("i"), el("c", "i"), ("*", t.num(2), el("c", plus("i", w.pick(-1, 1))))))
+    second = t.Assign(two, ("+", one, t.num(w.pick(1, 2))))
+    if w.chance(30):
+        other = (t.Assign(two, t.num(4)),) if w.chance(60) else ()
+        second = t.If((">", one, t.num(5)), (second,), other)
+    third = [t.Assign(three, t.call("mod", ("*", one, two)))] if w.chance(60) else []
+    value = w.pick(one, two, ("+", one, two), three if third or w.chance(20) else one)
+    writes = [t.Assign(el("a", "i"), t.call("mod", value)), t.Assign(el("b", plus("i", w.pick(-1, 1))), two)]
+    if w.chance(60):
+        writes.pop()
+    body = [first, second, *third, *writes]
+    if w.chance(15):
+        body = [*writes, first, second, *third]
+    return [do("i", 2, n - 1, *body)]
+
+
 KERNELS = (lu, lu_left, triangular, cholesky, floyd, wavefront, thomas, odd_even, prefix, pivot, matrix_vector)
-PRIVATE = (exchange, shared, guarded)
+PRIVATE = (exchange, shared, guarded, scratch)
 
 
 def kernel(writer):

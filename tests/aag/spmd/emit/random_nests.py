@@ -354,7 +354,7 @@ def whole(writer, body, real):
     most = 100 if writer.chance(50) else 30
     scalars = [name for name in t.SCALARS if writer.chance(most)]
     shown = [t.Print(tuple(t.var(name) for name in (*scalars, *INDICES)))]
-    shown += [t.Print((t.var(each.name),)) for each in writer.arrays]
+    shown += [t.Print((t.var(each.name),)) for each in writer.arrays if each.name != "w" or writer.chance(20)]
     return t.Program("nest", real, tuple(writer.arrays), mapped(writer), tuple(body), body_end=tuple(shown))
 
 
