@@ -166,7 +166,7 @@ def _distribution(
             "E307",
             f"{what}: BLOCK({block}) on {plural(procs, 'processor')} holds {block * procs} of {extent} indices",
             here,
-            f"write BLOCK or BLOCK({least})",
+            f"write BLOCK or BLOCK({least}), or distribute the dimension over {-(-extent // block)} processors",
         )
         return None
     return Distribution(

@@ -81,6 +81,8 @@ def _near(line: Line, form: Form) -> _Line:
     if mark is None:
         return _Line(line, near=False)
     body = line.text[mark.end() :]
+    if body.startswith("!"):  # a directive is switched off so
+        return _Line(line, near=False)
     blanks = _BLANKS.match(body)
     if blanks is not None:
         if blanks.group().upper() == _SENTINEL:

@@ -176,7 +176,8 @@ TOLD = {
     of 64 indices
     6 | !HPF$ DISTRIBUTE a(BLOCK(2)) ONTO q
       |                          ^
-       hint: write BLOCK or BLOCK(16)
+       hint: write BLOCK or BLOCK(16), or distribute the dimension over 32
+             processors
 """,
     "no processors": """\
 <stdin>:5:20: E309 PROCESSORS q has the shape 0: each extent must be at least 1
@@ -383,7 +384,8 @@ E301 --distribute c=(BLOCK): there is no array or template c
         2,
         """\
 E307 --distribute a, dimension 1: BLOCK(2) on 4 processors holds 8 of 64 indices
-       hint: write BLOCK or BLOCK(16)
+       hint: write BLOCK or BLOCK(16), or distribute the dimension over 32
+             processors
 """,
     ),
     (

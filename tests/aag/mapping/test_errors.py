@@ -188,7 +188,7 @@ def test_sizes_of_blocks(hpf):
     ) == [
         (
             "x.hpf:5:22: E307 DISTRIBUTE t, dimension 1: BLOCK(3) on 4 processors holds 12 of 16 indices "
-            "(write BLOCK or BLOCK(4))"
+            "(write BLOCK or BLOCK(4), or distribute the dimension over 6 processors)"
         ),
         "x.hpf:6: E308 DISTRIBUTE a, dimension 1: the size in CYCLIC(0) must be positive (write CYCLIC(1) or CYCLIC)",
         "x.hpf:6: E308 DISTRIBUTE a, dimension 2: the size in BLOCK(-1) must be positive (write BLOCK(8) or BLOCK)",

@@ -231,7 +231,7 @@ def test_places_of_errors_have_columns():
     assert [str(each) for each in error.value.diagnostics] == [
         (
             "forms.f90:13:25: E307 DISTRIBUTE h, dimension 1: BLOCK(2) on 4 processors holds 8 of 12 indices "
-            "(write BLOCK or BLOCK(3))"
+            "(write BLOCK or BLOCK(3), or distribute the dimension over 6 processors)"
         )
     ]
 

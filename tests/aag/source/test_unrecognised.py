@@ -22,7 +22,22 @@ DIRECTIVES = [
     "PROCESSORS, DIMENSION(4) :: p",
 ]
 SENTINELS = ["HFP$", "HPF", "HP$", "HPS$", "HPF4", "HPPF$", "PHF$", "hpf", "hfp$", " HPF$", "  HPF$", "HPF $", "H PF$"]
-FOREIGN = ["fcd$", "ADP$", "DIR$", "OMP$", "ACC$", "CMIC$", "CAPR$", "DVM$", "$OMP", "IBM*", "DEC$", "GCC$"]
+FOREIGN = [
+    "!hpf$",
+    "!!hpf$",
+    "fcd$",
+    "ADP$",
+    "DIR$",
+    "OMP$",
+    "ACC$",
+    "CMIC$",
+    "CAPR$",
+    "DVM$",
+    "$OMP",
+    "IBM*",
+    "DEC$",
+    "GCC$",
+]
 
 WORDS = "distribute align template processors independent dynamic inherit sequence realign redistribute no dimension"
 PHRASES = [
