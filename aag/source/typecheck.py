@@ -11,8 +11,9 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.intrinsics import INTRINSICS, Argument, Intrinsic
+from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Record, Unit
-from aag.ir.visitors import children, own_expressions, walk_statements
+from aag.ir.visitors import children, own_expressions, walk_expressions, walk_statements
 from aag.source.callcheck import changed_inputs, misfits, procedures
 from aag.source.units import ReadUnit
 
@@ -153,6 +154,14 @@ class Checker:
             self.error(
                 f"the condition of {where} must be logical, but is {base}", condition.span, span, "write a comparison"
             )
+        elif condition is not None and where in ("IF", "DO WHILE") and self._is_array(condition):
+            why = f"the condition of {where} must be one value, but is an array"
+            self.error(why, condition.span, span, "write any(...) or all(...) around it")
+
+    def _is_array(self, expr: e.Expr) -> bool:
+        """Whether an expression certainly has an array as its value."""
+        calls = {each.name for each in walk_expressions(expr) if isinstance(each, e.Call)}
+        return not calls & self.scope.functions.keys() and is_array(expr, self.scope.entities)
 
     def bounds(self, bounds: Iterable[e.Expr | None], where: str, span: Span, bases: tuple[str, ...]) -> None:
         """The bounds of a loop."""

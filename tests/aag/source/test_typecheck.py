@@ -44,6 +44,9 @@ end program p
 """
 
 ACCEPTED = """\
+if (any(a < 2.0)) x = 1
+if (all(ma) .or. ma(2)) x = 1
+if (maxval(a, mask=ma) > f(i)) x = 1
 i = l
 l = i
 l = ch == ch
@@ -76,6 +79,9 @@ allocate (z(4))
 """
 
 REFUSED = """\
+if (a < 2.0) x = 1
+if (ma) x = 1
+if (a(1:2) < a(2:3) .and. l) x = 1
 x = l
 c = l
 l = x
@@ -242,6 +248,8 @@ MESSAGES = {
     "x = l + 1": "13:5: E136 the operands of + are logical and integer (correct the expression or a declaration)",
     "x = 2 * (-ch)": "13:11: E136 the operand of - is character (correct the expression or a declaration)",
     "if (l == m) x = 1": "13:5: E136 the operands of == are logical and logical (compare them with .eqv. or .neqv.)",
+    "if (a < 2) x = 1": "13:5: E136 the condition of IF must be one value, but is an array"
+    " (write any(...) or all(...) around it)",
     "if (i) x = 1": "13:5: E136 the condition of IF must be logical, but is integer (write a comparison)",
     "a = ('x')": "13:6: E136 a value of type character cannot be assigned to type real"
     " (correct the expression or a declaration)",
