@@ -214,11 +214,13 @@ def _computed(
     constants, _ = constants_of(unit, values)
     made = run(unit, wanted, constants, values, RunLimits(operations=operations))
     spans = {name: Span(program.file, line) for name, line in lines.items()}
+    growing = _growing(unit)
     told = tuple(
-        _told(name, made, lines.get(name), spans.get(name), counts=name in _places(unit))
+        _told(name, made, lines.get(name), spans.get(name), counts=name in growing)
         for name in sorted(names - made.missing.keys())
     )
-    return Computed(values=made.scalars, trips=made.trips, assumptions=told), made.missing
+    taken = growing & made.scalars.keys()
+    return Computed(values=made.scalars, trips=made.trips, assumptions=told, taken=taken), made.missing
 
 
 @lru_cache(maxsize=64)
@@ -240,10 +242,12 @@ def _taken(program: Program, given: tuple[tuple[str, Value], ...], names: tuple[
     return Computed(values=values, assumptions=tuple(told), taken=frozenset(values))
 
 
-def _places(unit: Unit) -> frozenset[str]:
-    """The scalars that the program changes and that select elements."""
+def _growing(unit: Unit) -> frozenset[str]:
+    """The scalars that select elements and get new values from their old ones: as a bound they have one value, but
+    others on the way."""
     statements = tuple(walk_statements(unit.body))
-    changed = {each.target.name for each in statements if isinstance(each, s.Assign) and isinstance(each.target, Var)}
+    assigns = ((each.target, each.value) for each in statements if isinstance(each, s.Assign))
+    changed = {into.name for into, value in assigns if isinstance(into, Var) and into.name in names_in(value)}
     elements = elements_in(*(each for statement in statements for each in own_expressions(statement)))
     single = (sub for each in elements for sub in each.subscripts if not isinstance(sub, Section))
     return names_in(*single) & changed

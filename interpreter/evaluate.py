@@ -130,8 +130,8 @@ class Scalars:
         for each in statements:
             if not isinstance(each.target, Var) or each.target.name not in self.relevant:
                 continue
-            if each.target.name in self.graph.untraced:
-                self.forget(env, (each.target.name,))
+            if each.target.name in self.graph.untraced or each.target.name in self.given:
+                self.forget(env, (each.target.name,))  # what is given holds wherever it is assigned
                 continue
             try:
                 env[each.target.name] = evaluate(each.value, env)

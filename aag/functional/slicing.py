@@ -89,6 +89,7 @@ class _Slicer:
     def slice(self, wanted: WantedValues) -> Slice:
         counted = frozenset[str]().union(*(_bounds(each.statement) for each in self._nodes))
         counts = (wanted.arrays | wanted.scalars) & counted
+        indices = frozenset(each.statement.var for each in self._nodes if isinstance(each.statement, s.Do))
         for node in self._nodes:
             statement, line = node.statement, node.statement.span.line
             if (isinstance(statement, LOOPS) and line in wanted.loops and not is_block(statement)) or (
@@ -96,7 +97,9 @@ class _Slicer:
             ):
                 self._keep(node)
             # What counts may be a subscript while it grows; what it holds in bounds of loops and sections matters.
-            for name in sorted((wanted.scalars | wanted.arrays) & _deciding(statement) - (counts - _bounds(statement))):
+            compared = _compared(statement, indices) & wanted.scalars
+            deciding = (wanted.scalars | wanted.arrays) & _deciding(statement) - (counts - _bounds(statement))
+            for name in sorted(compared | deciding):
                 self._look(name, node)
         self._grow()
         return Slice(
@@ -259,6 +262,14 @@ def _bounds(statement: s.Stmt) -> frozenset[str]:
         sections = (each for each in walk_expressions(expr) if isinstance(each, Section))
         parts += (end for each in sections for end in (each.lower, each.upper, each.step))
     return names_in(*parts)
+
+
+def _compared(statement: s.Stmt, indices: frozenset[str]) -> frozenset[str]:
+    """Names in conditions on loop indices: they are bounds of the iterations for which these hold."""
+    if not isinstance(statement, s.If | s.SelectCase | s.Where | s.Forall):
+        return frozenset()
+    conditions = (names_in(each) for each in own_expressions(statement))
+    return frozenset().union(*(names for names in conditions if names & indices))
 
 
 def _deciding(statement: s.Stmt) -> frozenset[str]:

@@ -13,6 +13,7 @@ from esp.api import Request, load_machine, lower_source, read_source
 from esp.traces.record import predicted_trace
 from esp.traces.trace import SEND
 from esp.validate.counted import compared, counted_program
+from esp.validate.counts import predicted as predicted_counts
 from interpreter.errors import InterpretationError
 from sag.scenario import Scenario, export
 
@@ -650,3 +651,47 @@ end program
     assert error.value.names == ("steps",)
     with pytest.raises(UnresolvedError, match="line 6: the budget of 1,000 operations is used up"):
         esp.predict(text, procs=4, set={"steps": 3}, budget=1000)
+
+
+LATER = """\
+program later
+  integer, parameter :: n = 40
+  integer :: v(n), i, k, m
+!hpf$ distribute v(block)
+  do i = 1, n
+    v(i) = i
+  end do
+  k = v(30)
+  k = k {}
+  do i = 1, k
+    v = v + i
+  end do
+  print *, v(1)
+end program
+"""
+
+
+@pytest.mark.parametrize(("change", "times"), [("- 20", 10), ("+ 100", 130), ("- 30", 0)])
+def test_a_computed_value_holds_behind_what_changes_it(change, times):
+    """It is the value in the bound: what comes before does not change it once more."""
+    found = esp.predict(LATER.format(change), procs=4)
+    stored = (each for each in found.counts.of(line_of(found, 11).aaus) if each.figure.path.endswith("processor.store"))
+    assert sum(each.mean for each in stored) == times * 40 / 4
+
+
+def test_conditions_on_an_index_use_a_value_as_bounds_do():
+    """m is 2 in a bound and 5 in a condition that becomes one: it is asked for, and not taken from the other."""
+    text = LATER.replace("  k = k {}", "  m = v(2)\n  do i = 1, m\n    v = v + 1\n  end do\n  m = v(5)\n  k = 3")
+    text = text.replace("    v = v + i", "    if (i > m) v(i) = 1")
+    with pytest.raises(UnresolvedError, match=r"m.*several values: 2 in line 10, 7 in line 15"):
+        esp.predict(text, procs=4)
+
+
+def test_elements_that_a_counter_selects_may_be_others():
+    """They lie where its values on the way say: the messages of the line may differ, which is said."""
+    text = PACKED.format("do i = 1, k\n    x(i) = 0\n  end do")
+    text = text.replace("x(block)", "x(block)\n!hpf$ distribute places(cyclic)").replace(
+        "places(k) = j", "places(k) = x(k)"
+    )
+    found = predicted_counts(read_source(text), load_machine("ipsc860"), Request(procs=4))
+    assert 13 in found.undecided

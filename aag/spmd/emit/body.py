@@ -40,7 +40,7 @@ class Body:
             if node.span.line != self._quoted and not (isinstance(node, n.Local) and not node.assigns):
                 self._quoted = node.span.line
                 yield ""
-                yield comment(f"{node.span.line:4}  {self.context.source(node.span.line)}")
+                yield comment(f"{node.span.line:4}  {self.context.source(node.span)}")
             yield from self.context.at(node)
             reduces = isinstance(node, n.Nest) and node.reduce
             combination = following if reduces and isinstance(following, n.Combine) else None

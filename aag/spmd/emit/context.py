@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from aag.diagnostics import Span
 from aag.ir import statements as ir
 from aag.ir.expressions import Expr, Var
-from aag.ir.units import Type
+from aag.ir.units import Type, line_in
 from aag.ir.visitors import walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.emit.buffers import Buffers, redirected
@@ -153,10 +154,10 @@ class Context:
         step = "" if index.step is None else f", {self.spell(index.step, line)}"
         return f"do {self.index(index.name)} = {lower}, {upper}{step}"
 
-    def source(self, line: int) -> str:
-        """A line of the source, for a comment."""
-        lines = self.program.lines
-        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    def source(self, span: Span) -> str:
+        """A line of the source, for a comment; with its file where that is not the main one."""
+        text = line_in(self.program, span.file, span.line).strip()
+        return text if span.file in ("", self.program.file) else f"({span.file}) {text}"
 
     def statement(self, node_span: object) -> ir.Stmt | None:
         """The source statement at a span."""

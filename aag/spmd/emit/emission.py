@@ -25,6 +25,7 @@ from aag.spmd.emit.refusals import refused
 from aag.spmd.emit.text import comment, folded, indented
 from aag.spmd.emit.tracing import heading
 from aag.spmd.names import RANDOM
+from aag.spmd.nodes import walk
 from aag.spmd.program import NodeProgram
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -340,7 +341,8 @@ def _start(context: Context, algorithms: list[str], nodes: Nodes) -> Iterator[st
     program = context.program
     width = max(map(len, algorithms))
     told = ", ".join(f"'{each:{width}}'" for each in algorithms)
-    yield f"call esp_start({program.layouts.procs}, {len(program.lines)}, (/ {told} /))"
+    last = max((len(program.lines), *(each.span.line for each in walk(program.body))))  # other files may be longer
+    yield f"call esp_start({program.layouts.procs}, {last}, (/ {told} /))"
     if nodes.box and "auto" in algorithms:
         yield f"call esp_box((/ {', '.join(map(str, nodes.box))} /))"
     for first in range(0, len(nodes.of), PER_LINE):

@@ -46,7 +46,7 @@ def _inspector(context: Context, node: Communicate, name: str, plan: str) -> Ite
     special = special_axes(operation, layout)
     axes = ", ".join(".true." if axis in special else ".false." for axis in range(len(layout.grid.shape)))
     key = _key(context, node)
-    yield comment(f"What line {line} needs of {context.names.of(operation.array)}: {context.source(line)}")
+    yield comment(f"What line {line} needs of {context.names.of(operation.array)}: {context.source(node.span)}")
     yield f"subroutine {name}()"
     body: list[str] = []
     if key is not None:

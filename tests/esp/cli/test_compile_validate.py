@@ -108,6 +108,22 @@ def test_a_kept_folder_is_built_anew_by_another_compiler(tmp_path, monkeypatch):
 
 @pytest.mark.truth
 @pytest.mark.slow
+def test_messages_of_lines_beyond_the_main_file_are_counted(tmp_path, monkeypatch, capsys):
+    """Another file may be longer than the one with the main program: its lines have counters, too, and are quoted."""
+    (tmp_path / "main.f90").write_text(
+        "program p\n  integer :: v(12)\n!hpf$ distribute v(block)\n  v = 1\n  call work(v)\nend program\n"
+    )
+    comments = "! nothing\n" * 60
+    text = "subroutine work(x)\n  integer :: x(12)\n!hpf$ distribute x(block)\n  print *, maxval(x)\nend subroutine\n"
+    (tmp_path / "work.f90").write_text(comments + text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "main.f90", "--file", "work.f90", "--procs", "2"]) == 0
+    assert "same" in capsys.readouterr().out
+    assert main(["compile", "main.f90", "--file", "work.f90", "--procs", "2", "-o", "made"]) == 0
+    emitted = "".join(each.read_text() for each in (tmp_path / "made").glob("*.f90"))
+    assert "64  (work.f90) print *, maxval(x)" in emitted
+
+
 def test_messages_may_differ_where_data_decide_the_flow(capsys):
     # 5 x 5 points converge after 22 of 100 sweeps.
     words = ["validate", "laplace", "--procs", "1,2", "--set", "n=5", "--set", "k=100"]
