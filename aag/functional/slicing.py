@@ -89,7 +89,7 @@ class _Slicer:
     def slice(self, wanted: WantedValues) -> Slice:
         counted = frozenset[str]().union(*(_bounds(each.statement) for each in self._nodes))
         counts = (wanted.arrays | wanted.scalars) & counted
-        indices = frozenset(each.statement.var for each in self._nodes if isinstance(each.statement, s.Do))
+        indices = frozenset().union(*(_indices(each.statement) for each in self._nodes))
         for node in self._nodes:
             statement, line = node.statement, node.statement.span.line
             if (isinstance(statement, LOOPS) and line in wanted.loops and not is_block(statement)) or (
@@ -262,6 +262,17 @@ def _bounds(statement: s.Stmt) -> frozenset[str]:
         sections = (each for each in walk_expressions(expr) if isinstance(each, Section))
         parts += (end for each in sections for end in (each.lower, each.upper, each.step))
     return names_in(*parts)
+
+
+def _indices(statement: s.Stmt) -> frozenset[str]:
+    """The indices of a loop or FORALL."""
+    match statement:
+        case s.Do(var=var):
+            return frozenset((var,))
+        case s.Forall(indices=indices):
+            return frozenset(each.name for each in indices)
+        case _:
+            return frozenset()
 
 
 def _compared(statement: s.Stmt, indices: frozenset[str]) -> frozenset[str]:

@@ -57,7 +57,7 @@ class Texts(Protocol):
 
 
 def line_in(texts: Texts, file: str, line: int) -> str:
-    """A line of one of the files; nothing where there is none. An empty name is that of the main file."""
+    """A line of one of the files, empty if there is no such line. An empty file name means the main file."""
     if file in ("", texts.file):
         return texts.lines[line - 1] if 0 < line <= len(texts.lines) else ""
     return texts.others.get(file, {}).get(line, "")
@@ -217,15 +217,11 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     """Values that the user gives scalars that the program computes: they hold instead."""
 
     def lines_of(self, file: str) -> tuple[str, ...]:
-        """The lines of one of the files; none where there is no such file."""
+        """The lines of one of the files, empty if there is no such file."""
         if file == self.file:
             return self.lines
         found = self.others.get(file, {})
         return tuple(found.get(number, "") for number in range(1, max(found, default=0) + 1))
-
-    def text_at(self, file: str, line: int) -> str:
-        """A line of one of the files; nothing where there is none."""
-        return line_in(self, file, line)
 
     @property
     def main(self) -> Unit | None:

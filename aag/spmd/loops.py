@@ -132,14 +132,11 @@ def _with_arrays_for_scalars(
     if _live(lowering, statement, leaves, names):
         return False
     wide, added = with_arrays_for_scalars(lowering, leaves, names)
-    groups = parallel_groups(lowering, wide, names)
-    if not added or isinstance(groups, Obstacle):
-        why = "they need none"
-    else:
-        why = lowering.attempt(partial(_lower_parallel, lowering, groups, home, names))
-    for each in added if why else ():
+    groups = parallel_groups(lowering, wide, names) if added else Obstacle("no scalar can be an array")
+    failed = isinstance(groups, Obstacle) or lowering.attempt(partial(_lower_parallel, lowering, groups, home, names))
+    for each in added if failed else ():
         del lowering.arrays[each]
-    return not why
+    return not failed
 
 
 def _with_wider_arrays(

@@ -13,7 +13,7 @@ from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Constructor, Expr
 from aag.ir.storage import sharing
-from aag.ir.units import Program, Unit
+from aag.ir.units import Program, Unit, line_in
 from aag.ir.visitors import calls_used
 from aag.mapping.layout import Layouts
 from aag.spmd.elementwise import Elementwise
@@ -141,7 +141,7 @@ class Lowering:
     def refuse(self, statement: ir.Stmt, reason: str) -> None:
         """A statement that is not modelled: named with its line, never silently dropped."""
         self.complete = False
-        text = self.program.text_at(statement.span.file, statement.span.line).strip()
+        text = line_in(self.program, statement.span.file, statement.span.line).strip()
         self.note("W201", f"this statement is not modelled and costs nothing here: {reason}")
         self.emit(Unmodelled(span=statement.span, text=text, reason=reason))
 

@@ -234,7 +234,7 @@ def _elements_apart(body: tuple[ir.Stmt, ...], names: frozenset[str]) -> tuple[t
     def scalar(expr: Expr) -> Expr:
         if not isinstance(expr, Element) or expr.name not in plain:
             return expr
-        name = f"{expr.name}({spell(expr)})"
+        name = spell(expr)
         single[name] = expr.name
         return Var(name, span=expr.span)
 

@@ -82,8 +82,8 @@ def execute(options: argparse.Namespace) -> int:
     sources = [source_of(each, options) for each in options.program]
     for each, source in zip(options.program, sources, strict=True):
         if len(sources) > 1 and source.program.main is None:
-            why = "there is no main program in it, and esp compare compares programs."
-            raise UsageError(why, where=each, hint=f"Write --file {each} if it is a further file of a program.")
+            why = "this file has no main program."
+            raise UsageError(why, where=each, hint=f"To add it to a program, write --file {each}.")
     request = request_of(options, procs)
     with ProgressLine(console) as shown:
         progress = shown.predictions if shown else None

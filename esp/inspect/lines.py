@@ -42,7 +42,7 @@ def statement_line(source: api.Source, line: int, file: str = "") -> int:
     if form != "free":
         return first_fixed_line(lines, line)
     codes = [each.split("!")[0].rstrip() for each in lines[: line - 1]]
-    above = [number for number, code in enumerate(codes, 1) if code]  # comments may stand in between
+    above = [number for number, code in enumerate(codes, 1) if code]  # comments may come between
     while above and codes[above[-1] - 1].endswith("&"):
         line = above.pop()
     return line

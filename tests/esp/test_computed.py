@@ -679,10 +679,11 @@ def test_a_computed_value_holds_behind_what_changes_it(change, times):
     assert sum(each.mean for each in stored) == times * 40 / 4
 
 
-def test_conditions_on_an_index_use_a_value_as_bounds_do():
+@pytest.mark.parametrize("use", ["    if (i > m) v(i) = 1", "    forall (j = 1:n, j > m) v(j) = 1"])
+def test_conditions_on_an_index_use_a_value_as_bounds_do(use):
     """m is 2 in a bound and 5 in a condition that becomes one: it is asked for, and not taken from the other."""
     text = LATER.replace("  k = k {}", "  m = v(2)\n  do i = 1, m\n    v = v + 1\n  end do\n  m = v(5)\n  k = 3")
-    text = text.replace("    v = v + i", "    if (i > m) v(i) = 1")
+    text = text.replace("    v = v + i", use).replace("i, k, m", "i, j, k, m")
     with pytest.raises(UnresolvedError, match=r"m.*several values: 2 in line 10, 7 in line 15"):
         esp.predict(text, procs=4)
 

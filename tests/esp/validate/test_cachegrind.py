@@ -314,8 +314,8 @@ end program lists
 @needs_valgrind
 @pytest.mark.parametrize("least", [pytest.param(200, marks=pytest.mark.truth), 1500])
 def test_a_do_nest_misses_as_often_as_its_conditions_hold(tmp_path, least):
-    """The share is that of the data, here 3 % and 19 %. Half of the iterations would read b 6 times and 2 times as
-    often. The reads of the condition count as well."""
+    """The data decide the shares, here 3 % and 19 %. Assuming half of the iterations predicts far more reads of b.
+    The reads of the condition count as well."""
     request, text = api.Request(procs=1), LISTS.format(f"{least}d0")
     found = cachegrind.compared(api.read_source(text), api.load_machine("ipsc860"), request, tmp_path)
     rows = {row.line: row for row in found.rows}

@@ -18,7 +18,7 @@ def mapped(writer):
         rank = len(array.bounds)
         same = [each for each in placed if each.bounds == array.bounds]
         wider = [each for each in placed if len(each.bounds) == 2 and rank == 1]
-        if array.name == "w" or chance(10):  # w is no data, but scratch space
+        if array.name == "w" or chance(10):  # w is scratch space, not data
             continue
         if same and chance(30):
             found.append(f"align with {pick(*same).name} :: {array.name}")
