@@ -8,7 +8,7 @@ answered for many of them at once, in closed form or by vectors. Nests and opera
 of indices and arrays (`aag.spmd.likeness`) share their answers.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar
@@ -34,7 +34,7 @@ from aag.spmd.formulas import Known, formulas_at
 from aag.spmd.likeness import Likeness, likeness_of_nest, likeness_of_operation
 from aag.spmd.local_parts import AccessParts
 from aag.spmd.nodes import Combine, Exchange, Nest, Operation, OwnedLoop
-from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
+from aag.spmd.partition import Segments, Trips, levels_along, segments, shape_classes, trips
 from aag.spmd.planes import move_alike, only_chooses_plane
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
@@ -55,6 +55,9 @@ AT_ONCE = 128
 
 CELLS = 1 << 17
 """Values x processors for which it is."""
+
+RUN = 1 << 20
+"""The same for numbers that nobody keeps."""
 
 ROOM = 96_000_000
 """Bytes of answers that are kept of a program, about."""
@@ -145,6 +148,23 @@ class Application(Struct, frozen=True, dict=True):
             lambda values, along: trips(nest, self.program.layouts, values, self._known(nest), along),
             lambda found: found.level.nbytes + 2 * found.count.nbytes,
         )
+
+    def levels_along(self, nest: Nest, env: Environment, along: Along) -> Iterator[Ints]:
+        """For each value of `along`, in runs (K, P, D + 1): whether a processor takes part at all, and the iterations
+        of each of the D loops of a nest without conditions."""
+        at, reach = 0, max(1, RUN // self.procs)
+        while at < along.values.size:
+            some = Along(along.name, along.values[at : at + reach])
+            try:
+                yield levels_along(nest, self.program.layouts, some.without(env), some)
+            except (Unknown, TooLarge) as cause:
+                if reach > 1:
+                    reach = 1 if isinstance(cause, Unknown) else max(1, reach // 8)
+                    continue
+                found = self.trips(nest, {**env, along.name: int(some.values[0])})
+                entered = np.ones_like(found.count) if found.entered is None else found.entered
+                yield np.column_stack([entered, found.level])[None]
+            at += some.values.size
 
     def holding(self, nest: Nest, condition: Expr, depth: int, env: Environment) -> Ints | None:
         """(P,) how many iterations of the `depth` outer loops of a nest there are for which a condition holds; None:

@@ -119,6 +119,17 @@ def trips(
     )
 
 
+def levels_along(nest: Nest, layouts: Layouts, env: Environment, along: Along) -> Ints:
+    """For each value of `along`, (K, P, D + 1): whether a processor takes part at all, and the iterations of each of
+    the D loops of a nest.
+
+    Raises:
+        Unknown: a bound has no value, or none for several values at once.
+        TooLarge: there are too many combinations for all values at once.
+    """
+    return np.stack(_counted(nest.home, nest.indices, layouts, env, along=along))
+
+
 def _is_steady(nest: Nest, layouts: Layouts) -> bool:
     """Whether whole numbers decide the mask, or the indices and constants alone."""
     assert nest.mask is not None

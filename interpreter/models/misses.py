@@ -115,21 +115,21 @@ class _Found(Struct, frozen=True, eq=False):
 
 
 class Spread(Struct, frozen=True, eq=False):
-    """What iterations that are alike miss each: all of them together, for each run of the body of their nest."""
+    """What iterations that are alike miss each: all of them together, for each run of the bodies of their nests."""
 
-    share: Array
-    """(C, K) on each class of processors."""
+    shares: tuple[Array, ...]
+    """(C, K) of each nest, on each class of processors."""
     after: CacheStates
     """What is cached after all of them."""
 
-    def counted(self, _number: int, _reached: int, key: Key, trips: Array) -> Counted:
-        """Return what the nest counts in one of them."""
-        return Counted(key, trips, self.share * trips[:, None])
+    def counted(self, _number: int, reached: int, key: Key, trips: Array) -> Counted:
+        """Return what the nest counts in one of them that is reached next."""
+        return Counted(key, trips, self.shares[reached] * trips[:, None])
 
 
 def spread_evenly(run: Run, aau: IterD, whole: Nest) -> Spread | None:
-    """What the iterations of a loop around the nest of an AAU miss, where `whole` are all of them as one nest; None:
-    the machine has no caches."""
+    """What the iterations of a loop around the nest of an AAU miss, or around several nests, the first of them that of
+    the AAU. `whole` are all of them as one nest. None: the machine has no caches."""
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
         return None
@@ -140,7 +140,9 @@ def spread_evenly(run: Run, aau: IterD, whole: Nest) -> Spread | None:
 
     found = _replayed(run, aau, whole, key, costs, state_of(run), trips)
     often = trips().count[run.application.classes()[1]].astype(np.float64)
-    return Spread(Counted(key[:2], often, _figures(found, often.size)).share, found.after)
+    apart = [each for _, each in _apart(whole, found)] if isinstance(whole, AccessSweep) else [found]
+    shares = tuple(Counted(key[:2], often, _figures(each, often.size)).share for each in apart)
+    return Spread(shares, found.after)
 
 
 def charge_misses(run: Run, aau: IterD, nest: Nest, key: Key, trips: Callable[[], Trips]) -> None:
@@ -196,7 +198,7 @@ def _apart(sweep: AccessSweep, found: _Found) -> list[tuple[int, _Found]]:
     none did for those who read."""
     sources = tuple(dict.fromkeys(touch.source for touch in sweep.touches))
     if not found.misses or found.misses[0].parts is None:
-        return [(sources[0], found)]
+        return [(each, found) for each in (sources if not found.misses else sources[:1])]
     parts = [_parts_of(each) for each in found.misses]
     return [
         (

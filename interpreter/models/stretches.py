@@ -1,11 +1,18 @@
-"""Sequential loops around a nest, where one owner after the other works: iterations that are alike are walked once.
+"""Sequential loops around nests, where one owner after the other works: iterations that are alike are walked once.
 
     processor 0  |== i = 1 ... 63 ==|--->                        message at the iteration that crosses
     processor 1  |..... waiting ....|---|== i = 65 ... 127 ==|--->
 
 A stretch are neighbouring iterations in which nothing moves and each processor runs as much as in the one before: no
-clock depends on another one in it, so what one iteration takes is taken as often as it has iterations. What the nest
-misses is that of all iterations together, as of an owned loop (`interpreter.models.owned`), spread evenly over them.
+clock depends on another one in it, so what one iteration takes is taken as often as it has iterations. What the nests
+miss is that of all iterations together, as of an owned loop (`interpreter.models.owned`), spread evenly over them.
+
+Several nests are single assignments that run on the same processors, beside scalars that every processor computes:
+
+    do i = 1, n
+      seed = mod(a*seed + c, m)                                every processor
+      x(i) = seed                                              the owner
+    end do
 """
 
 from collections.abc import Sequence
@@ -16,11 +23,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.graph.aau import AAU, Comm, IterD, IterSync
+from aag.graph.aau import AAU, Call, Comm, CondtD, IterD, IterSync, Seq, walk
 from aag.ir.evaluate import Unknown
+from aag.spmd.access import AccessSweep, touches
 from aag.spmd.branches import has_conditions
 from aag.spmd.nodes import DoNode, Exchange, Nest
-from aag.spmd.partition import Trips
 from aag.spmd.vector import Along, TooLarge
 from interpreter.evaluate import defined, needed
 from interpreter.metrics import Tally
@@ -28,12 +35,13 @@ from interpreter.models.compute import LOOP_STEP, charge_work
 from interpreter.models.differing import LONG, Place
 from interpreter.models.misses import Spread, place_of, placed, spread_evenly
 from interpreter.models.period import Watched, afford, is_refused
+from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.remembered import of_aau, remembered
 from interpreter.state import Run
 
 WORTH = 2
 """Iterations for each stretch from which on they are walked so."""
-CELLS = 1 << 22
+CELLS = 1 << 28
 """Iterations times processors up to which stretches are sought."""
 
 
@@ -43,16 +51,21 @@ class Stretches(Struct, frozen=True, eq=False):
     parts: tuple[tuple[int, int], ...]
     """The first iteration of each, from 0, and how many iterations it has."""
     misses: Spread | None
+    shares: Shares
+    """How often branches that assign to scalars are taken (`interpreter.models.shares`)."""
 
 
 class _Body(Struct, frozen=True, eq=False):
     """A body that has stretches, if its values say so."""
 
     aau: IterD
-    nest: Nest
+    """The first nest."""
+    nests: tuple[Nest, ...]
     whole: Nest
-    """All iterations of the loop as one nest."""
+    """All iterations of the loop as one nest; of several nests each is a source of it."""
     exchanges: tuple[Exchange, ...]
+    conditionals: tuple[AAU, ...]
+    """Branches that assign to scalars."""
 
 
 def stretches_of(
@@ -64,9 +77,13 @@ def stretches_of(
     found = _body(run, aau, loop, body)
     if found is None or not values or place_of(run) is not None or len(values) * run.procs > CELLS:
         return None
+    by_shares = found.conditionals and not run.setting.force_unroll
+    shares = count_shares(run, found.conditionals, loop.var, values) if by_shares else {}
+    if shares is None:
+        return None
     try:
         begins = _begins(run, found, loop.var, values)
-        if begins.size * WORTH > len(values) >= LONG and len(found.nest.indices) > 1:
+        if begins is None or (begins.size * WORTH > len(values) >= LONG and len(found.nests[0].indices) > 1):
             return None
         misses = spread_evenly(run, found.aau, found.whole)
     except (Unknown, TooLarge):
@@ -75,7 +92,7 @@ def stretches_of(
         begins = np.arange(len(values))
     begins = np.unique(np.append(begins, len(values) - 1))  # the last iteration by itself says when all ended
     lengths = np.diff(np.append(begins, len(values)))
-    return Stretches(tuple(zip(begins.tolist(), lengths.tolist(), strict=True)), misses)
+    return Stretches(tuple(zip(begins.tolist(), lengths.tolist(), strict=True)), misses, shares)
 
 
 def walk_stretches(
@@ -87,9 +104,12 @@ def walk_stretches(
     if run.tape is not None:
         run.tape.entries.append(None)
     watched = Watched(run, aau, len(values))
-    with nullcontext() if found.misses is None else placed(run, Place(found.misses)):
+    place = None if found.misses is None else Place(found.misses)
+    with sharing(run, found.shares), nullcontext() if place is None else placed(run, place):
         for first, count in found.parts:
             watched.at(first)
+            if place is not None:
+                place.at(first)
             run.env[loop.var] = values[first]
             run.books.walked += 1
             with run.books.repeated(count, run.procs):
@@ -105,52 +125,93 @@ def walk_stretches(
 
 @remembered(of_aau)
 def _body(_: Run, _aau: AAU, loop: DoNode, body: tuple[AAU, ...]) -> _Body | None:
-    """A body of one nest and of exchanges between owners; None: it has something else."""
-    nests = [each for each in body if isinstance(each, IterD) and each.nest is not None]
-    moves = [each.operation for each in body if isinstance(each, Comm) and each.host is None]
-    exchanges = tuple(each for each in moves if isinstance(each, Exchange))
-    if len(nests) != 1 or len(exchanges) + 1 != len(body) or needed(body) & (defined(body) - {loop.var}):
+    """A body of nests, of exchanges between owners and of scalars; None: it has something else."""
+    aaus = [each for each in body if isinstance(each, IterD) and each.nest is not None]
+    nests = tuple(each.nest for each in aaus if each.nest is not None)
+    exchanges, others = [], []
+    for each in body:
+        if isinstance(each, Comm) and isinstance(each.operation, Exchange) and each.host is None:
+            exchanges.append(each.operation)
+        elif each not in aaus:
+            others.append(each)
+    if not nests or not all(_is_scalar(each, loop.var) for each in others if not isinstance(each, CondtD)):
         return None
-    nest = nests[0].nest
-    assert nest is not None
-    if nest.home is None or nest.home.is_scattered or has_conditions(nest) or nest.reduce or nest.copies:
+    if needed(body) & (defined(body) - {loop.var}) or not all(map(_is_plain, nests)):
         return None
-    index = loop.index
-    whole = replace(
+    if len(nests) > 1 and any(each.indices for each in nests):
+        return None
+    whole = _around(loop, nests[0]) if len(nests) == 1 else _together(loop, aaus)
+    conditionals = tuple(each for each in others if isinstance(each, CondtD))
+    return _Body(aaus[0], nests, whole, tuple(exchanges), conditionals)
+
+
+def _is_scalar(aau: AAU, var: str) -> bool:
+    """Whether every processor does it, and the same in each iteration."""
+    inside = list(walk((aau,)))
+    return not needed((aau,)) & {var} and all(
+        (isinstance(each, Seq) and not each.leave and not each.clock_mark and not each.unmodelled)
+        or (isinstance(each, Call) and not each.assumption)
+        or (isinstance(each, IterD) and each.nest is None and not each.sweeps and _has_no_home(each))
+        for each in inside
+    )
+
+
+def _has_no_home(aau: IterD) -> bool:
+    return aau.loop is None or aau.loop.home is None
+
+
+def _is_plain(nest: Nest) -> bool:
+    home = nest.home
+    return home is not None and not (home.is_scattered or has_conditions(nest) or nest.reduce or nest.copies)
+
+
+def _around(loop: DoNode, nest: Nest) -> Nest:
+    """All iterations of a loop around a nest."""
+    index, home = loop.index, nest.home
+    assert home is not None
+    return replace(
         nest,
         indices=(index, *nest.indices),
-        home=replace(nest.home, indices=(index, *nest.home.indices)),
+        home=replace(home, indices=(index, *home.indices)),
         outer=((), *nest.outer) if nest.outer else (),
         leading=(0, *nest.leading) if nest.outer else (),
         uses=(nest.uses | index.reads) - {index.name},
         near=True,
     )
-    return _Body(nests[0], nest, whole, exchanges)
 
 
-def _begins(run: Run, found: _Body, var: str, values: range) -> NDArray[np.intp]:
-    """The first iterations of the stretches."""
+def _together(loop: DoNode, aaus: Sequence[IterD]) -> Nest:
+    """All iterations of a loop around assignments that run on the same processors."""
+    nests = [(each.id, _around(loop, each.nest)) for each in aaus if each.nest is not None]
+    first = nests[0][1]
+    return AccessSweep(
+        span=first.span,
+        uses=frozenset().union(*(each.uses for _, each in nests)),
+        defines=frozenset().union(*(each.defines for _, each in nests)),
+        indices=first.indices,
+        home=first.home,
+        assigns=(),
+        touches=tuple(replace(touch, source=number) for number, each in nests for touch in touches(each)),
+        near=True,
+    )
+
+
+def _begins(run: Run, found: _Body, var: str, values: range) -> NDArray[np.intp] | None:
+    """The first iterations of the stretches; None: the nests run on different processors."""
     along = Along(var, np.array(values, np.int64))
     moves = np.zeros(len(values), np.bool_)
     for each in found.exchanges:
         moves |= run.application.may_move(each, run.env, along)
     begins = moves.copy()
     begins[1:] |= moves[:-1]
-    before, env = None, dict(run.env)
-    for number in range(len(values)):
-        env[var] = values[number]
-        now = run.application.trips(found.nest, env)
-        begins[number] |= before is None or not _alike(before, now)
-        before = now
+    at, before = 0, None
+    for now, *others in zip(
+        *(run.application.levels_along(each, run.env, along) for each in found.nests), strict=False
+    ):
+        if not all(np.array_equal(now, each) for each in others):
+            return None
+        end = at + len(now)
+        begins[at] |= before is None or not np.array_equal(before, now[0])
+        begins[at + 1 : end] |= (now[1:] != now[:-1]).any(axis=(1, 2))
+        at, before = end, now[-1]
     return np.flatnonzero(begins)
-
-
-def _alike(one: Trips, other: Trips) -> bool:
-    """Whether every processor runs as much."""
-    if one is other:
-        return True
-    entered = one.entered is other.entered or (
-        one.entered is not None and other.entered is not None and np.array_equal(one.entered, other.entered)
-    )
-    same = (one.bounded, one.tested) == (other.bounded, other.tested)
-    return same and entered and np.array_equal(one.count, other.count) and np.array_equal(one.level, other.level)
