@@ -25,7 +25,7 @@ from aag.ir.storage import member_names
 from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
-from aag.spmd.access import AccessSweep, ArrayAccess, accesses, touches_of_memory
+from aag.spmd.access import ArrayAccess, accesses
 from aag.spmd.branches import conditions_of, has_conditions, tests_of
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.crossing import may_move
@@ -39,6 +39,7 @@ from aag.spmd.planes import move_alike, only_chooses_plane
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
 from aag.spmd.stream import Stream, stream_of
+from aag.spmd.touches import AccessSweep, touches_of_memory
 from aag.spmd.vector import Along, TooLarge
 from interpreter import shared
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from aag.diagnostics import CallSite, Span
 from aag.ir.expressions import Expr
 from aag.ir.statements import Assign
-from aag.spmd.access import AccessSweep
 from aag.spmd.nodes import Charge, Combine, DoNode, HostIo, Nest, Operation, OwnedLoop, assigns_of
+from aag.spmd.touches import AccessSweep
 
 Counts = tuple[tuple[str, float], ...]
 """Operation class -> how often, sorted by class: for example (("load", 4.0), ("r8.add", 3.0))."""

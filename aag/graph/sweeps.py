@@ -29,10 +29,10 @@ from aag.ir.linear import linear
 from aag.ir.statements import Assign
 from aag.ir.visitors import backward_slice, elements_in, names_in
 from aag.mapping.layout import Layouts
-from aag.spmd.access import AccessSweep, Touch, elements_touched, touched
 from aag.spmd.acts import Act, Given, Put, Repeat, Step
 from aag.spmd.course import acts, guarded, guards_of, reads
 from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node, NodeBranch, walk, written
+from aag.spmd.touches import AccessSweep, Touch, elements_touched, touched
 
 Arrays = Callable[[str], bool]
 """Whether a name is an array."""

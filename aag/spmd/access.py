@@ -10,53 +10,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from aag.diagnostics import Span
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.linear import linear
-from aag.ir.statements import Assign
-from aag.ir.visitors import elements_in, names_in
+from aag.ir.visitors import names_in
 from aag.mapping.axes import REPLICATED
 from aag.mapping.layout import Layout, Layouts
-from aag.spmd.acts import Step
 from aag.spmd.beside import beside_home
 from aag.spmd.local_parts import AccessParts, pitches
 from aag.spmd.needs import classify, need_of
-from aag.spmd.nodes import DoNode, Index, Nest, Reference
+from aag.spmd.nodes import Index, Nest, Reference
+from aag.spmd.touches import AccessSweep, Touch, touches_of_memory
 from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector
 from aag.spmd.wraps import LoopSteps, StraightLine, line_of, wraps
-
-
-class Touch(Struct, frozen=True, kw_only=True):
-    """A reference to an array element in a nest: in the innermost loop, or once in each iteration of a loop further
-    out, before or `after` the loop inside that one. `depth`: loops around it; `source`: a number of whose it is;
-    `share`: of the iterations that make it."""
-
-    element: Element
-    write: bool
-    depth: int
-    after: bool = False
-    source: int = 0
-    share: float = 1.0
-
-
-class AccessSweep(Nest, frozen=True, kw_only=True, eq=False):
-    """A DO nest that every processor runs whole, over copies of its own, seen as the references that it makes.
-
-    It is no part of the node program: there the same loops are `DoNode` around `Local`.
-    """
-
-    touches: tuple[Touch, ...]
-    steps: tuple[Step, ...] = ()
-    """What the loops do one after the other, where the references alone do not say it; then `indices` are none."""
-    instead: tuple["AccessSweep", ...] = ()
-    """Sweeps that come near it, for loops with too many references to look at one by one, and what is taken of them
-    (`told`)."""
-    told: tuple[tuple[str, Span], ...] = ()
-    loop: DoNode | None = None
-    """The loop, of whose steps they are."""
-
 
 Offset = tuple[Ints, dict[int, Ints], dict[int, Ints]]
 """Where a subscript begins, how far one step of each loop moves it, and how many places a loop reaches."""
@@ -175,69 +143,6 @@ def _spread(layout: Layout) -> Layout:
     )
 
 
-def touches(nest: Nest) -> tuple[Touch, ...]:
-    """The array elements that a nest touches, in program order."""
-    if isinstance(nest, AccessSweep):
-        return nest.touches
-    depth = len(nest.indices)
-    found = [Touch(element=each, write=write, depth=depth) for each, write in references(nest)]
-    for level in range(depth - 1, 0, -1):
-        before, after = nest.around(level)
-        found = [*touched(before, level), *found, *touched(after, level, after=True)]
-    return tuple(found)
-
-
-def touches_of_memory(nest: Nest, layouts: Layouts) -> list[Touch]:
-    """Those of them that are elements of arrays in memory."""
-    arrays = layouts.arrays
-    return [each for each in touches(nest) if each.element.name in arrays and arrays[each.element.name].rank]
-
-
-def touched(assigns: Sequence[Assign], depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:
-    """What assignments touch that follow each other inside `depth` loops."""
-    return [
-        Touch(element=each, write=write, depth=depth, after=after, source=source)
-        for each, write in elements_of(assigns, None)
-    ]
-
-
-def elements_touched(expr: Expr, depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:
-    """What the evaluation of an expression touches inside `depth` loops."""
-    return [
-        Touch(element=each, write=False, depth=depth, after=after, source=source)
-        for each in dict.fromkeys(elements_in(expr))
-    ]
-
-
-def references(nest: Nest) -> list[tuple[Element, bool]]:
-    """Array elements that the innermost loop touches, each distinct read once, with whether it is written.
-
-    An element that the same iteration has just written is still in a register when it is read.
-    """
-    return elements_of(nest.assigns, nest.mask, bool(nest.reduce))
-
-
-def elements_of(assigns: Sequence[Assign], mask: Expr | None, reduced: bool = False) -> list[tuple[Element, bool]]:
-    """Array elements that assignments under a mask touch, with whether each is written; `reduced`: targets are read,
-    too."""
-    found: list[tuple[Element, bool]] = []
-    written: dict[str, Element] = {}
-    for assign in assigns:
-        places = assign.target.subscripts if isinstance(assign.target, Element) else ()
-        reads = elements_in(assign.value, mask, *places)
-        found += [
-            (each, False)
-            for each in dict.fromkeys(reads)
-            if (each, False) not in found and written.get(each.name) != each
-        ]
-        if isinstance(assign.target, Element):
-            if reduced and (assign.target, False) not in found:
-                found.append((assign.target, False))
-            found.append((assign.target, True))
-            written[assign.target.name] = assign.target
-    return found
-
-
 class AccessWalk:
     """The first and the second local value of each loop index on each of the processors asked for; with `along` on
     all of them for its first value, then on all of them for the next."""
@@ -258,6 +163,7 @@ class AccessWalk:
         self.first: dict[str, Ints] = {} if along is None else {along.name: np.repeat(along.values, ranks.size)}
         self.step: dict[str, Ints] = {}
         self.spread: dict[str, tuple[Expr, int, dict[str, Ints]]] = {}
+        self.pairs: dict[str, tuple[Ints, Ints]] = {}
         self.known_ranges: dict[str, tuple[Ints, Ints]] = {}
         self.offsets: dict[tuple[str, int, Expr], Offset] = {}
         self.nexts: dict[int, dict[str, Ints]] = {}
@@ -286,7 +192,9 @@ class AccessWalk:
                 return
             self.first[index.name] = self._first(index.name, subscript, axis, vectors)
             self.spread[index.name] = subscript, axis, vectors
-            if meaning.distribution.kind == "cyclic" and meaning.distribution.block == 1:
+            if meaning.distribution.kind == "cyclic" and meaning.distribution.block > 1:
+                self.pairs[index.name] = self._neighbours(index.name, subscript, axis, vectors)
+            elif meaning.distribution.kind == "cyclic":
                 factor = self._factor(subscript, index.name) * meaning.stride
                 moved = np.abs(factor * own.reshape(self.values, -1)).max(axis=1, initial=1)
                 turns = meaning.distribution.procs // np.gcd(meaning.distribution.procs, moved)
@@ -307,6 +215,35 @@ class AccessWalk:
         start[place[::-1]] = values[::-1]  # of the values at one place the first is written last
         here = self.parts.coordinate(self.layout.grid, axis)
         return start[here] if self.along is None else start.reshape(-1, extent)[:, here].ravel()
+
+    def _neighbours(self, name: str, subscript: Expr, axis: int, vectors: dict[str, Ints]) -> tuple[Ints, Ints]:
+        """Two values of an index that follow each other on each processor, neighbours if it has such: in the blocks of
+        a cyclic distribution the first of all may be the last of its block."""
+        assert self.layout is not None
+        layout = self.layout
+        values, first, step = vectors[name], self.first[name], self.step[name]
+        place = layout.owner_coordinate(axis, evaluate_vector(subscript, self.env, vectors))
+        number = vectors[NUMBER] if self.along is not None else np.zeros_like(values)
+        here = self._on_all(self.parts.coordinate(layout.grid, axis))
+
+        def first_of(some: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:
+            """The first of some values on each processor, and whether it has one."""
+            kept = {each: vector[some] for each, vector in vectors.items()}
+            found = self._first(name, subscript, axis, kept)
+            owner = self.layout.owner_coordinate(
+                axis, evaluate_vector(subscript, self.env, {**self.first, name: found})
+            )
+            return found, (owner == here) & bool(some.any())
+
+        stays = np.append((place[1:] == place[:-1]) & (number[1:] == number[:-1]), False)
+        begin, has_pair = first_of(stays)
+        _, earliest = np.unique(number * layout.grid.shape[axis] + place, return_index=True)
+        later = np.ones(values.size, np.bool_)
+        later[earliest] = False
+        second, has_second = first_of(later)
+        return np.where(has_pair, begin, first), np.where(
+            has_pair, begin + step, np.where(has_second, second, first + step)
+        )
 
     def _factor(self, subscript: Expr, name: str) -> int:
         """What the subscript moves where the index moves by 1."""
@@ -443,7 +380,7 @@ class AccessWalk:
             at = self._local(self._global(subscript, self.first), dim, layout)
             for loop, index in enumerate(self.nest.indices):
                 if index.name in names_in(subscript):
-                    moves[loop] = self._local(self._global(subscript, self._next(loop)), dim, layout) - at
+                    moves[loop] = self._moved_by(subscript, index.name, dim, layout)
         else:
             at = self._local(line.begin, dim, layout)
             for name, step in line.moves.items():
@@ -479,6 +416,13 @@ class AccessWalk:
 
     def _moved(self, expr: Expr, values: Mapping[str, Ints]) -> Ints:
         return self._on_each(evaluate_vector(expr, self.env, values))
+
+    def _moved_by(self, subscript: Expr, name: str, dim: int, layout: Layout) -> Ints:
+        """How far a step of a loop moves a subscript in the local part, inside of a block where it can."""
+        pair = self.pairs.get(name, (self.first[name], self.first[name] + self.step[name]))
+        values = ({**self.first, name: each} for each in pair)
+        before, behind = (self._local(self._global(subscript, each), dim, layout) for each in values)
+        return behind - before
 
     def _next(self, loop: int) -> dict[str, Ints]:
         """The first local values of all indices, but the second of one loop."""

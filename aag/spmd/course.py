@@ -8,10 +8,10 @@ from aag.ir.expressions import Binary, Element, Expr, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
-from aag.spmd.access import AccessSweep, elements_of
 from aag.spmd.acts import COUNTER, Act, Count, Given, Mine, Repeat, Step
 from aag.spmd.branches import GuardedBranch, chained, levels_of, may_change
 from aag.spmd.nodes import Nest, Reference, assigns_of
+from aag.spmd.touches import AccessSweep, elements_of
 
 
 def is_uneven(nest: Nest) -> bool:

@@ -13,11 +13,11 @@ from aag.ir.expressions import Element, Expr, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, map_expression, names_in
 from aag.mapping.layout import Layouts
-from aag.spmd.access import AccessSweep
 from aag.spmd.branches import conditions_of
 from aag.spmd.course import temporaries
 from aag.spmd.formulas import Known
 from aag.spmd.nodes import Concatenate, Index, Multicast, Need, Nest, Operation, Reference
+from aag.spmd.touches import AccessSweep
 
 
 class Likeness(Struct, frozen=True):

@@ -25,12 +25,13 @@ from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr
 from aag.ir.visitors import names_in
 from aag.mapping.layout import Layout, Layouts
-from aag.spmd.access import AccessSweep, buffer_of, with_far
+from aag.spmd.access import buffer_of, with_far
 from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Repeat, Step, put_in, read_in
 from aag.spmd.course import steps_of, temporaries
 from aag.spmd.formulas import Known, mask_holds
 from aag.spmd.local_parts import pitch_of
 from aag.spmd.nodes import Nest, assigns_of
+from aag.spmd.touches import AccessSweep
 from aag.spmd.vector import Ints, TooLarge, evaluate_vector
 from aag.spmd.wraps import is_shifted_off
 

@@ -9,10 +9,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.spmd.access import AccessSweep
 from aag.spmd.branches import GuardedBranch, GuardedChain, chains_of, kept_of, may_change, tests_of
 from aag.spmd.nodes import IfNode, Nest
 from aag.spmd.partition import Trips
+from aag.spmd.touches import AccessSweep
 from interpreter.models.asking import WAY_OUT, how_known, name_of_guard, share_of_mask, span_of, wish
 from interpreter.state import Run
 

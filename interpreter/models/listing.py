@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aag.budget import Budget
-from aag.spmd.access import AccessSweep
 from aag.spmd.nodes import Nest
 from aag.spmd.stream import Stream
+from aag.spmd.touches import AccessSweep
 from aag.spmd.vector import TooLarge
 from interpreter.models.cache import MAX_CLASSES, ListedNest
 from interpreter.models.guarded import shares_in

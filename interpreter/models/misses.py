@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.graph.aau import IterD, IterSync
-from aag.spmd.access import AccessSweep
 from aag.spmd.course import is_uneven
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
+from aag.spmd.touches import AccessSweep
 from interpreter.counts import CountColumn, Counts
 from interpreter.metrics import COMPUTATION
 from interpreter.models.cache import (

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import AAU, Call, Comm, CondtD, IterD, IterSync, Seq, walk
 from aag.ir.evaluate import Unknown
-from aag.spmd.access import AccessSweep, touches
 from aag.spmd.branches import has_conditions
 from aag.spmd.nodes import DoNode, Exchange, Nest
+from aag.spmd.touches import AccessSweep, touches
 from aag.spmd.vector import Along, TooLarge
 from interpreter.evaluate import defined, needed
 from interpreter.metrics import Tally

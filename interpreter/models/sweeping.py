@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from aag.graph.aau import IterD, IterND, IterSync
 from aag.ir.evaluate import Unknown
-from aag.spmd.access import AccessSweep
+from aag.spmd.touches import AccessSweep
 from aag.spmd.vector import TooLarge
 from interpreter.models.misses import charge_sweep
 from interpreter.remembered import remembered, values_of

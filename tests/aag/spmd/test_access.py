@@ -25,6 +25,9 @@ TEXT = """program walk
 end program walk
 """
 
+BLOCKS = ("cyclic(2)", "cyclic(3)", "cyclic(5)", "block", "*")
+"""Formats with blocks: a step from the last element of a block goes elsewhere."""
+
 NESTS = [
     ("i = 1:n, j = 1:m", "i, j", "i, j"),
     ("i = 2:n-1, j = 3:m", "i, j", "i-1, j"),
@@ -65,6 +68,25 @@ def test_starts_and_strides(first, second, procs):
         check(machine, nest, found, vectors, runs, (first, second))
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize(("first", "second"), [each for each in product(BLOCKS, repeat=2) if "cyclic" in "".join(each)])
+@pytest.mark.parametrize("procs", [1, 2, 3])
+def test_strides_are_those_inside_of_a_block(first, second, procs):
+    spread = sum(each != "*" for each in (first, second))
+    grid = f"{procs}, 1" if spread > 1 else "number_of_processors()"
+    for indices in ("i = 1:n, j = 1:m", "i = n:1:-1, j = m:2:-1", "i = 5:n, j = 3:m", "i = 3:n-1:2, j = 2:m:2"):
+        text = TEXT.format(
+            grid=grid, first=first, second=second, onto="onto p", indices=indices, target="i, j", other="i, j"
+        )
+        program = lower(read_program(text, "walk.hpf"), Overrides(procs=procs), procs)
+        machine = Machine(program)
+        (nest,) = [node for node in program.body if isinstance(node, nodes.Nest)]
+        (found,) = accesses(nest, program.layouts, program.layouts.environment, AccessParts(np.arange(procs)))
+        values = {name: value[0] for name, value in machine.scalars.items()}
+        vectors, count = combinations(nest.indices, values.__getitem__)
+        check(machine, nest, found, vectors, machine.running(nest.home, vectors, count), (first, second))
+
+
 def check(machine, nest, found, vectors, runs, formats):
     for access, reference in zip(found, references(nest), strict=True):
         ownership = machine.copies[reference.name].ownership
@@ -91,7 +113,10 @@ def check(machine, nest, found, vectors, runs, formats):
                     for before, after in pairwise(chain)
                     if before is not None and after is not None
                 }
-                assert steps <= {access.strides_bytes[rank, loop]}
+                if formats["ij".index(index.name)].startswith("cyclic("):
+                    assert not steps or access.strides_bytes[rank, loop] in steps
+                else:
+                    assert steps <= {access.strides_bytes[rank, loop]}
 
 
 def is_far(machine, nest, reference, vectors, runs, formats):
