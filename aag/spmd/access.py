@@ -220,7 +220,7 @@ class AccessWalk:
         """Two values of an index that follow each other on each processor, neighbours if it has such: in the blocks of
         a cyclic distribution the first of all may be the last of its block."""
         assert self.layout is not None
-        layout = self.layout
+        layout: Layout = self.layout
         values, first, step = vectors[name], self.first[name], self.step[name]
         place = layout.owner_coordinate(axis, evaluate_vector(subscript, self.env, vectors))
         number = vectors[NUMBER] if self.along is not None else np.zeros_like(values)
