@@ -230,9 +230,7 @@ class AccessWalk:
             """The first of some values on each processor, and whether it has one."""
             kept = {each: vector[some] for each, vector in vectors.items()}
             found = self._first(name, subscript, axis, kept)
-            owner = self.layout.owner_coordinate(
-                axis, evaluate_vector(subscript, self.env, {**self.first, name: found})
-            )
+            owner = layout.owner_coordinate(axis, evaluate_vector(subscript, self.env, {**self.first, name: found}))
             return found, (owner == here) & bool(some.any())
 
         stays = np.append((place[1:] == place[:-1]) & (number[1:] == number[:-1]), False)
