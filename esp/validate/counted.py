@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from aag.graph.aau import Seq, walk
 from aag.ir.units import Type
 from aag.spmd.emit import Emission
 from aag.spmd.emit.kinds import kind_of
@@ -100,12 +101,17 @@ def compared(
     unknown, undecided = undecided_of(stages, walked, predicted, computed)
     procs = program.emission.procs
     wanted: dict[str, float] = defaultdict(float)
-    for each in predicted.counts.of():
-        _, _, operation = each.figure.path.rpartition("processor.")
-        # The steps of iterations that others execute are overhead, but steps all the same.
-        is_step = operation == "loop.iteration"
-        if (each.paid == "computation" or is_step) and operation != each.figure.path:
-            wanted[operation] += each.mean * procs
+    every = tuple(walk(stages.graph.body))
+    everywhere = frozenset(each.id for each in every if isinstance(each, Seq))
+    others = frozenset(each.id for each in every) - everywhere
+    for aaus in (everywhere, others):
+        for each in predicted.counts.of(aaus):
+            _, _, operation = each.figure.path.rpartition("processor.")
+            # Overhead are the parts of reductions, and the steps of iterations that others execute; emitted programs
+            # have guards and bounds of their own.
+            is_counted = each.paid == "overhead" and (aaus is everywhere or operation == "loop.iteration")
+            if (each.paid == "computation" or is_counted) and operation != each.figure.path:
+                wanted[operation] += each.mean * procs
     executed: Counter[str] = Counter()
     for rank in range(procs):
         executed.update(run.operations(rank))

@@ -60,6 +60,21 @@ def test_the_program_runs_on_a_machine_that_the_prediction_does_not_know(tmp_pat
 
 HEAD = "program p\n  implicit none\n"
 EXACT = {
+    "the parts of a sum, and an index read behind its loop": """  integer, parameter :: n = 40
+  real(8) :: a(n), s
+  integer :: i, j
+!hpf$ distribute a(block)
+  s = 1
+  do i = 1, n
+    a(i) = i
+  end do
+  j = i
+!hpf$ independent, reduction(s)
+  do i = 1, n
+    s = s + a(i)
+  end do
+  print *, s, i, j
+""",
     "calls of procedures, in a loop and outside of loops": """  integer, parameter :: n = 48
   real(8) :: a(n), x
   integer :: t
