@@ -31,7 +31,7 @@ bench: $(VENV)/.checked  ## Measure time and memory; run nothing else meanwhile
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m pytest -m bench
 
-truth: $(VENV)/.checked  ## Compare with gfortran, SimGrid and cachegrind (many minutes)
+truth: $(VENV)/.checked  ## Compare with gfortran, SimGrid and cachegrind (two to three hours)
 	$(BIN)/python -m pytest -m truth -n $(JOBS) --dist worksteal
 
 fuzz: $(VENV)/.checked   ## Search for inputs that make esp fail, guided by coverage (FUZZ_SECONDS=60)

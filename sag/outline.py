@@ -110,7 +110,7 @@ def outline_of(document: YamlTable, findings: Findings) -> MachineOutline:
         place=document.place,
         words=words,
         processors=_words_of(document, "processors", PROCESSORS_KEYS, findings),
-        sources=_words_of(document, "sources", None, findings),
+        sources=_sources(document, findings),
         notes=_notes(document.get("notes"), findings),
         extends=_word(document, "extends", findings),
         compiler=_compiler(document, findings),
@@ -125,7 +125,7 @@ def merge(base: MachineOutline, over: MachineOutline) -> MachineOutline:
         place=over.place,
         words={**base.words, **over.words},
         processors={**base.processors, **over.processors},
-        sources={**base.sources, **over.sources},
+        sources={key: text for key, text in {**base.sources, **over.sources}.items() if text.text != "void"},
         notes=base.notes + over.notes,
         extends=None,
         compiler=replace(over.compiler, figures={**base.compiler.figures, **over.compiler.figures}),
@@ -290,6 +290,16 @@ def _words_of(document: YamlTable, name: str, known: tuple[str, ...] | None, fin
     if known is not None:
         _refuse_unknown(node, known, f"'{name}'", findings)
     return {key.text: word for key, _ in node if (word := _word(node, key.text, findings))}
+
+
+def _sources(document: YamlTable, findings: Findings) -> dict[str, Scalar]:
+    """The sources of figures; `void` removes one of the extended machine."""
+    found = _words_of(document, "sources", None, findings)
+    for key, text in found.items():
+        if not any(map(str.isalpha, text.text)):
+            message = f"source '{key}' is '{text.text}', which names no source"
+            findings.add("M105", message, text.place, "write where the figures come from")
+    return found
 
 
 def _notes(node: Node | None, findings: Findings) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """Texts that multiply what is written: the work is counted, and the same on every computer."""
 
-import shutil
-
 import pytest
 
 from aag.budget import LINES, OPERANDS
@@ -145,7 +143,6 @@ def test_a_file_that_is_included_often(tmp_path):
     assert len(read_file(tmp_path / "p.f90").units) == count + 1
 
 
-@pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
 @pytest.mark.parametrize(
     ("text", "what"),
     [

@@ -1,7 +1,6 @@
 """Values that decide the flow are computed, announced and remembered. Trip counts and totals are those of gfortran."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -274,7 +273,6 @@ end program p
 """
 
 
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 @pytest.mark.parametrize("of", ["real", "real(8)", "integer"])
 @pytest.mark.parametrize("written", ["100", "25.0"])
 def test_a_given_value_has_the_type_of_its_variable(of, written, tmp_path):

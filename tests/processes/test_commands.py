@@ -1,7 +1,6 @@
 """Commands of esp that are killed while the programs of others run: nothing runs on, and no file is left."""
 
 import random
-import shutil
 import signal
 
 import pytest
@@ -34,8 +33,6 @@ COMMANDS = {
 }
 TOOLS = ("gfortran", "mpif90", "mpirun", "make", "valgrind", "smpirun")
 
-needs_mpi = pytest.mark.skipif(not all(map(shutil.which, TOOLS[:4])), reason="needs gfortran and MPI")
-
 
 @pytest.fixture
 def command(watched, tmp_path):
@@ -58,7 +55,6 @@ def test_a_file_that_is_half_written_is_removed(kill, command, tmp_path):
     assert not [*tmp_path.glob(".*")]
 
 
-@needs_mpi
 @pytest.mark.parametrize(("name", "tool", "kill"), [("build", "f951", "SIGTERM"), ("mpi", "shifts", "SIGKILL")])
 def test_a_killed_command_leaves_nothing(name, tool, kill, command):
     started = command(name)
@@ -79,7 +75,6 @@ def test_processes_that_predict_end_with_the_command(name, kill, command):
 
 
 @pytest.mark.truth
-@pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="needs valgrind and SimGrid")
 @pytest.mark.parametrize("seed", range(60))
 def test_a_command_killed_at_any_moment_leaves_nothing(seed, command):
     chance = random.Random(seed)

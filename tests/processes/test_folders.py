@@ -2,13 +2,10 @@
 
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
-
-pytestmark = pytest.mark.skipif(not shutil.which("mpif90"), reason="needs MPI")
 
 PROGRAM = """program p
   double precision :: a(16)

@@ -1,7 +1,6 @@
 """Programs of others end at their limits and with esp, with all that they have started, and leave no files."""
 
 import re
-import shutil
 import signal
 import time
 from pathlib import Path
@@ -119,7 +118,6 @@ DOUBLED = (f"#define A{n} A{n - 1} A{n - 1} A{n - 1} A{n - 1}\n" for n in range(
 BOMB = f"#define A0 x\n{''.join(DOUBLED)}A39\nend\n"
 
 
-@pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
 @pytest.mark.parametrize(
     ("beyond", "told", "limits"),
     [

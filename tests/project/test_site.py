@@ -82,8 +82,6 @@ def test_all_how_to_pages_are_here(root):
 
 @pytest.mark.slow
 def test_the_site_builds(root, tmp_path):
-    pytest.importorskip("mkdocs")
-    pytest.importorskip("mkdocstrings")
     site = tmp_path / "site"
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(site)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}

@@ -10,16 +10,18 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+import yaml
 
 from esp.api import predict
 from sag.check import check
 from sag.describe import describe
+from sag.errors import MachineError
 from sag.graph import to_networkx
 from sag.load import load_system
 from sag.machine import Machine
 from sag.scenario import export
 from sag.schema import COLLECTIVES, OPERATIONS
-from sag.topology import FatTree, Hypercube
+from sag.topology import KINDS, FatTree, Hypercube
 from sag.unit import CERTAINTIES, VOID, Compound, Simple
 
 SYSTEMS = Path(__file__).resolve().parents[2] / "systems"
@@ -41,6 +43,7 @@ def test_the_page_describes_every_machine_of_ours():
     table = page.partition("## Bundled machines\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \|", table, re.MULTILINE)
     machines = [machine_of(name) for name in NAMES]
+    assert [row[0] for row in rows] == list(NAMES), "docs/machines.md, Bundled machines: a row for each, in this order"
     assert rows == [(each.name, f"{each.default_processors:,}", f"{each.largest_built:,}") for each in machines]
 
 
@@ -75,10 +78,30 @@ def test_the_machine_of_the_page_loads():
     assert export(system).network.ranges[0].startup_s == pytest.approx(4e-6 - 0.25e-6)
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"ipsc860-f90d"}))
+@pytest.mark.parametrize("name", NAMES)
 def test_no_source_is_listed_that_no_figure_uses(name):
-    system = load_system(SYSTEMS / f"{name}.yaml")
-    assert set(system.sources) == {figure.source for figure in system.parameters().values()}
+    file = SYSTEMS / f"{name}.yaml"
+    own = yaml.safe_load(file.read_text(encoding="utf-8"))["sources"]
+    system = load_system(file)
+    compiler = {figure.source for figure in system.compiler.values()}
+    assert set(own) <= {figure.source for figure in system.parameters().values()} | compiler
+
+
+def test_a_source_of_the_extended_machine_can_be_removed():
+    text = "format: 1\nextends: ipsc860-f90d\nname: other\nsources: {f90d: void, mine: My own table}\n"
+    with pytest.raises(MachineError, match="is not one of the sources of this file"):
+        load_system(text, folder=SYSTEMS)
+
+
+def test_a_source_names_where_figures_come_from():
+    text = "format: 1\nextends: cluster-ib\nname: other\nsources: {mine: 7}\n"
+    with pytest.raises(MachineError, match="names no source"):
+        load_system(text, folder=SYSTEMS)
+
+
+def test_the_page_lists_the_kinds_of_networks():
+    page = (SYSTEMS.parent / "docs" / "machines.md").read_text(encoding="utf-8")
+    assert [kind for kind in KINDS if f"`{kind}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,7 +1,6 @@
 """Random serial programs: functional interpretation and gfortran have the same values."""
 
 import re
-import shutil
 import subprocess
 
 import numpy as np
@@ -14,8 +13,6 @@ from aag.mapping.constants import constants_of
 from aag.pipeline import main_unit
 from aag.source.read import read_program
 from tests.aag.functional.random_serial import ARRAYS, Serial
-
-pytestmark = pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 
 
 def by_gfortran(texts, folder):

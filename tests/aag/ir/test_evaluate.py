@@ -1,6 +1,5 @@
 """Scalar values with Fortran's meaning; gfortran is the judge where it is at hand."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -82,7 +81,6 @@ LOGICALS = [
 ]
 
 
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_values_are_those_of_gfortran(tmp_path):
     lines = [f"print *, {text}" for text in (*INTEGERS, *REALS, *LOGICALS)]
     source = (

@@ -1,6 +1,5 @@
 """The printer: what is printed reads back, prints the same, and is Fortran to a Fortran compiler."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -191,7 +190,6 @@ def test_benchmarks_print_and_read_back(root):
         assert again.complete
 
 
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 @pytest.mark.parametrize("name", ["laplace", "gauss", "lfk09", "redblack"])
 def test_printed_benchmarks_print_the_same_checksum(root, tmp_path, name):
     """The printed program is the program: gfortran runs both and they agree to the last digit."""
@@ -207,7 +205,6 @@ def test_printed_benchmarks_print_the_same_checksum(root, tmp_path, name):
     assert "checksum" in outputs[0]
 
 
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_what_is_printed_compiles(tmp_path):
     source = """\
 module m

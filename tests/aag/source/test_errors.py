@@ -768,7 +768,6 @@ def test_cpp_that_is_missing(problems, monkeypatch):
     ]
 
 
-@pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
 def test_cpp_that_fails(problems):
     assert problems("x = 1\n#if\n#endif\nend\n", "x.F90") == [
         "x.F90:2: E107 the C preprocessor failed: #if with no expression"

@@ -1,7 +1,5 @@
 """Programs of several files, and the files that need the C preprocessor."""
 
-import shutil
-
 import pytest
 
 from aag.diagnostics import SourceError
@@ -12,8 +10,6 @@ from aag.source.files import lines_of
 from aag.source.preprocess import is_for_cpp
 from aag.source.read import read_files
 from tests.aag.source.reading import read_file
-
-needs_cpp = pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
 
 MAIN = "program p\n  use sizes\n  real a(n)\n!HPF$ DISTRIBUTE a(BLOCK)\n  a = 1\n  call s(a)\nend\n"
 MODULE = "module sizes\n  use kinds\n  integer(ik), parameter :: n = 8\nend module\n"
@@ -98,7 +94,6 @@ def test_a_module_in_no_file():
         read_files(files(("p.f90", MAIN), ("s.f", SUBROUTINE)))
 
 
-@needs_cpp
 @pytest.mark.parametrize("include", ['#include "sizes.h"', "      include 'sizes.h'"])
 @pytest.mark.parametrize("name", ["x.f", "x.hpf"])
 def test_headers_with_c_comments_and_macros(tmp_path, include, name):
@@ -115,7 +110,6 @@ def test_headers_with_c_comments_and_macros(tmp_path, include, name):
         assert main.entity("n").span.file.endswith("sizes.h")
 
 
-@needs_cpp
 def test_a_c_comment_behind_a_declaration():
     text = (
         "      program p\n      parameter (n = 8)   /* extent */\nc     no /* comment */\n"
@@ -127,7 +121,6 @@ def test_a_c_comment_behind_a_declaration():
     assert not any(map(is_for_cpp, lines_of("      x = '/* a */'\nc /* b */\n      y = 1 ! /* c */", "x.f")))
 
 
-@needs_cpp
 def test_an_error_of_cpp_names_its_file(tmp_path):
     (tmp_path / "a.h").write_text("      integer n\n#error too old\n")
     (tmp_path / "x.F").write_text('      program p\n#include "a.h"\n      end\n')
@@ -138,7 +131,6 @@ def test_an_error_of_cpp_names_its_file(tmp_path):
     assert "too old" in found.message
 
 
-@needs_cpp
 def test_macros_from_outside():
     text = "program p\n#ifdef BIG\nx = SIZE\n#else\nx = 1\n#endif\nend\n"
     values = [read_files(files(("x.f90", text)), defines=each).main.body[0].value for each in ((), ("BIG", "SIZE=64"))]

@@ -1,6 +1,5 @@
 """Generic names of interfaces, and the procedures that they stand for. The choices are those of gfortran."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -142,7 +141,6 @@ def test_the_procedure_is_the_one_of_the_arguments(actual, expected):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="gfortran is not installed")
 def test_gfortran_chooses_the_same(tmp_path):
     references = ", ".join(f"which({actual})" for actual, _ in CHOICES)
     numbered = NUMBERS

@@ -1,6 +1,5 @@
 """GO TO as blocks: gfortran runs the program before and after."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -172,7 +171,6 @@ PROGRAMS = {
 
 
 @pytest.mark.sampled
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 @pytest.mark.parametrize("what", PROGRAMS)
 def test_the_program_does_the_same(tmp_path, what):
     program = read_program(PROGRAMS[what], "x.f")
@@ -205,7 +203,6 @@ def check_random(folder, seeds):
     assert len({way[3] for way in ways}) > len(seeds)  # they do not all go the same way
 
 
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_random_jumps(tmp_path):
     check_random(tmp_path, range(25, 37))
 

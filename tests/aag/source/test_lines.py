@@ -1,7 +1,5 @@
 """From physical lines to statements: source forms, continuations, sentinels, INCLUDE, cpp, decoding."""
 
-import shutil
-
 import pytest
 
 from aag.diagnostics import SourceError
@@ -162,7 +160,6 @@ def test_include_is_found_beside_the_file_that_includes(tmp_path):
     assert read_file(tmp_path / "x.f").main.entities[0].name == "a"
 
 
-@pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
 @pytest.mark.parametrize("suffix", ["F90", "F"])
 def test_cpp_keeps_lines_and_columns(tmp_path, suffix):
     (tmp_path / "n.h").write_text("#define N 64\n")

@@ -1,6 +1,5 @@
 """Types that fit and types that do not: what gfortran says of each statement."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -236,7 +235,6 @@ def test_types_that_do_not_fit(statement):
 
 
 @pytest.mark.truth
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_gfortran_says_the_same(tmp_path):
     for statement in (*ACCEPTED.splitlines(), *REFUSED.splitlines()):
         (tmp_path / "x.f90").write_text(HEAD + statement + TAIL)

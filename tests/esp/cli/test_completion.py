@@ -112,8 +112,7 @@ def test_no_shell_is_no_script(esp):
 
 def _shell(name):
     found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
+    assert found is not None, f"{name} is not installed"
     return found
 
 

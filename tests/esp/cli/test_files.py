@@ -1,7 +1,5 @@
 """Programs of several files on the command line and in Python, with -I and -D."""
 
-import shutil
-
 import pytest
 
 import esp as api
@@ -65,8 +63,6 @@ CHPF$ DISTRIBUTE *(BLOCK) :: X
 """,
 }
 
-pytestmark = pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
-
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -102,14 +98,12 @@ def test_the_next_command_has_the_same_files(folder, esp):
     assert "--include inc --define FACTOR=2 --file another.f90" in " ".join(out.split())
 
 
-@pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs MPI")
 def test_the_serial_program_has_all_files(folder, esp):
     code, out, err = esp("validate", "main.F", "another.f90", "-Iinc", "-DFACTOR=2", "--procs", "2")
     assert code == 0, err
     assert out.splitlines()[1].split()[:2] == ["2", "same"]
 
 
-@pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs MPI")
 def test_an_application_of_several_files(tmp_path, esp, monkeypatch):
     for name, text in APPLICATION.items():
         (tmp_path / name).write_text(text)

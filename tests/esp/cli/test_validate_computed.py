@@ -1,13 +1,10 @@
 """Trip counts that esp computes: the compiled program sends the messages that are predicted with them."""
 
-import shutil
-
 import pytest
 
 from tests.esp.test_computed import EARLY, RELAX
 
 
-@pytest.mark.skipif(not all(map(shutil.which, ("gfortran", "mpif90"))), reason="needs gfortran and MPI")
 @pytest.mark.parametrize("text", [RELAX, EARLY], ids=["while", "exit"])
 def test_the_compiled_program_sends_the_predicted_messages(text, esp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -19,7 +16,6 @@ def test_the_compiled_program_sends_the_predicted_messages(text, esp, tmp_path, 
 
 
 @pytest.mark.truth
-@pytest.mark.skipif(not all(map(shutil.which, ("gfortran", "mpif90"))), reason="needs gfortran and MPI")
 def test_a_program_that_reads_more_than_it_is_given_has_a_way_out(esp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.f90").write_text(

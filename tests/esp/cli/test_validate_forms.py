@@ -1,10 +1,6 @@
 """Forms of old and of other compilers' Fortran: gfortran and the node program print the same."""
 
-import shutil
-
 import pytest
-
-pytestmark = pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs MPI and gfortran")
 
 FORMS = {
     "real_loops.f90": """\

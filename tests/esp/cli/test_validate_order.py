@@ -1,10 +1,6 @@
 """`esp validate` runs nothing of the user's before all of it is accepted, predicted and compiled."""
 
-import shutil
-
 import pytest
-
-pytestmark = pytest.mark.skipif(not all(map(shutil.which, ("gfortran", "mpif90"))), reason="needs gfortran and MPI")
 
 PROGRAM = """program marks
   implicit none

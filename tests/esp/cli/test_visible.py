@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import shutil
 import unicodedata
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
@@ -237,7 +236,6 @@ def test_colours_come_from_esp_alone():
     assert visible(Screen(colour=True).paint("hot", "x")) == "\x1b[1;31mx\x1b[0m"
 
 
-@pytest.mark.skipif(not all(map(shutil.which, ("gfortran", "mpif90"))), reason="needs gfortran and MPI")
 def test_such_programs_compile_and_print_the_same(files, esp):
     inner = f"contains\nsubroutine inner()\n  print *, '{EVIL}'\nend subroutine\nend program evil"
     files["file"].write_text(PROGRAM.replace("end program evil", inner), encoding="utf-8")

@@ -1,7 +1,6 @@
 """Rates from a few runs, and the sizes that they give (Equation 16 of Sun and Zhu)."""
 
 import json
-import shutil
 
 import pytest
 
@@ -100,7 +99,6 @@ def test_mistakes(words, told, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="needs SimGrid and gfortran")
 def test_runs_of_two_and_four_give_the_size_on_eight(capsys):
     words = ["scalability", "laplace_bb", "--procs", "2,4,8", "--set", "n=24", "--runs", "--fit-on", "2,4", "--json"]
     assert main(words) == 0

@@ -1,7 +1,6 @@
 """`esp scalability --runs`: the control loop against speeds that are known, and against runs."""
 
 import json
-import shutil
 from itertools import pairwise
 
 import pytest
@@ -67,7 +66,6 @@ def test_the_next_size_is_never_one_that_is_far_away():
 
 @pytest.mark.truth
 @pytest.mark.slow
-@pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="needs SimGrid and gfortran")
 def test_runs_on_another_machine(tmp_path, capsys):
     text = find_system("ipsc860").read_text()
     for before, after in SLOWER.items():

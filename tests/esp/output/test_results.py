@@ -105,7 +105,6 @@ def test_lines_of_a_prediction_add_up(results):
 
 
 def test_data_frames(results):
-    pytest.importorskip("pandas")
     for each in results.values():
         frame = each.to_pandas()
         assert frame["time_s"].tolist() == [row["time_s"] for row in each.rows()]
@@ -167,7 +166,6 @@ def test_findings_inside_of_results_speak_of_arguments_too(results):
 
 @pytest.mark.parametrize("name", ["predict", "compare", "whatif", "sweep", "advise"])
 def test_pictures(results, name, tmp_path):
-    pytest.importorskip("matplotlib")
     picture = results[name].plot(str(tmp_path / "made.svg"))
     assert picture._repr_png_().startswith(b"\x89PNG")
     text = (tmp_path / "made.svg").read_text(encoding="utf-8")
@@ -183,20 +181,17 @@ def test_pictures(results, name, tmp_path):
 
 
 def test_bars_are_as_long_as_the_times(results):
-    pytest.importorskip("matplotlib")
     axes = results["compare"].plot().figure.axes[0]
     ends = [bar.get_x() + bar.get_width() for bar in axes.containers[-1]]
     assert ends == pytest.approx([each.time_s for each in results["compare"].ranked])
 
 
 def test_pictures_of_another_kind_are_refused(results, tmp_path):
-    pytest.importorskip("matplotlib")
     with pytest.raises(esp.UsageError, match=r"made\.txt"):
         results["predict"].plot(str(tmp_path / "made.txt"))
 
 
 def test_kinds_of_pictures(results):
-    pytest.importorskip("matplotlib")
     speedup = results["sweep"].plot(kind="speedup").figure.axes[0]
     assert "speed" in speedup.get_ylabel()
     roofline = esp.predict("laplace.hpf", procs=4, n=32).plot(kind="balance").figure.axes[0]

@@ -1,7 +1,5 @@
 """`esp validate --against cachegrind`: what it reads, what it says, and that it can fail."""
 
-import subprocess
-
 import pytest
 from msgspec.structs import replace
 
@@ -201,13 +199,7 @@ def test_the_table_and_its_summary():
 
 # --- runs -------------------------------------------------------------------------------------------------------
 
-needs_valgrind = pytest.mark.skipif(
-    subprocess.run(["which", "valgrind", "gfortran"], capture_output=True, check=False).returncode != 0,
-    reason="valgrind and gfortran are needed",
-)
 
-
-@needs_valgrind
 def test_a_run_from_the_command_line(capsys):
     assert main(["validate", "laplace_bb", "--against", "cachegrind", "--set", "n=40", "--set", "k=2"]) == 0
     told = capsys.readouterr().out
@@ -215,7 +207,6 @@ def test_a_run_from_the_command_line(capsys):
     assert max(len(line) for line in told.splitlines()) <= 80
 
 
-@needs_valgrind
 @pytest.mark.parametrize(
     ("name", "repetitions"), [("laplace", "k=1"), pytest.param("lfk03", "reps=2", marks=pytest.mark.truth)]
 )
@@ -223,7 +214,6 @@ def test_no_loop_is_left_out_because_nobody_needs_its_result(name, repetitions, 
     assert main(["validate", name, "--against", "cachegrind", "--set", "n=50", "--set", repetitions]) == 0
 
 
-@needs_valgrind
 def test_a_prediction_that_is_off_fails(monkeypatch, capsys):
     """With a cache of twice the size predicted, the sweep would keep what it misses."""
 
@@ -237,7 +227,6 @@ def test_a_prediction_that_is_off_fails(monkeypatch, capsys):
     assert "line 25 misses the cache" in capsys.readouterr().err
 
 
-@needs_valgrind
 def test_counts_are_those_of_the_loops_and_repeat(tmp_path):
     """A matrix of 64 lines, written once and read once from the cache that holds it."""
     text = """\
@@ -258,7 +247,6 @@ end program small
 
 
 @pytest.mark.truth
-@needs_valgrind
 def test_a_forall_that_reads_what_it_writes_goes_through_memory_twice(tmp_path):
     text = """\
 program inplace
@@ -311,7 +299,6 @@ end program lists
 """
 
 
-@needs_valgrind
 @pytest.mark.parametrize("least", [pytest.param(200, marks=pytest.mark.truth), 1500])
 def test_a_do_nest_misses_as_often_as_its_conditions_hold(tmp_path, least):
     """The data decide the shares, here 3 % and 19 %. Assuming half of the iterations predicts far more reads of b.
@@ -324,7 +311,6 @@ def test_a_do_nest_misses_as_often_as_its_conditions_hold(tmp_path, least):
     assert rows[21].predicted[0] == pytest.approx(rows[21].counted[0], rel=0.1)
 
 
-@needs_valgrind
 def test_a_gap_keeps_arrays_apart(tmp_path):
     source, system = api.read_source("lfk03"), api.load_machine("ipsc860")
     request = api.Request(procs=1, values={"n": 128, "reps": 1})

@@ -1,15 +1,10 @@
 """DO CONCURRENT as compilers of Fortran 2008 read it, against values by hand."""
 
-import shutil
 import subprocess
-
-import pytest
 
 from aag.pipeline import read_program
 from esp.validate.concurrent import with_plain_heads
 from esp.validate.inquiry import text_of
-
-pytestmark = pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 
 FREE = """\
 program p

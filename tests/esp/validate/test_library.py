@@ -1,6 +1,5 @@
 """The module HPF_LIBRARY of the serial program, against values by hand."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -52,7 +51,6 @@ F T T
 
 
 @pytest.mark.truth
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_values(tmp_path):
     (tmp_path / "x.f90").write_text(module([PROGRAM]) + PROGRAM)
     subprocess.run(["gfortran", "-w", "x.f90", "-o", "x"], cwd=tmp_path, check=True)

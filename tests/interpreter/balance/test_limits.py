@@ -100,7 +100,8 @@ def test_theorem_3_1_is_the_case_of_neighbours_and_one_half():
 
 def test_the_closed_form_by_sympy():
     """The speedup is solved for C_c, with any X(p)."""
-    sympy = pytest.importorskip("sympy")
+    import sympy
+
     c_phi, c_m, c_c, x_s, x_p, x_m, x_l, x, p, u = sympy.symbols("phi m c s sp xm l x p u", positive=True)
     alone = c_phi * (x_s + x_p) + c_m * x_m
     together = c_phi * x_s + (c_phi * x_p + c_m * x_m) / p + c_c * x + c_phi * x_l

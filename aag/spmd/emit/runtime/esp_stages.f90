@@ -169,7 +169,7 @@ contains
         call add(down, root, mod(root + v, p), .false.)
         call close_stage(down)
       end do
-    else
+    else if (how == 'binomial' .or. how == 'auto') then
       bit = esp_power_below(p - 1)
       do while (bit > 0)
         do v = bit, p - 1, 2 * bit
@@ -178,6 +178,8 @@ contains
         call close_stage(down)
         bit = bit / 2
       end do
+    else
+      error stop 'esp: no stages are written for this algorithm of a collective'
     end if
     list = down
     if (.not. up) return

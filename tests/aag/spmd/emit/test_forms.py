@@ -6,9 +6,14 @@ import pytest
 
 from aag.pipeline import read_program
 from aag.spmd.emit import Nodes, NotEmitted, emit
+from esp import api
 from esp.api import Request
+from esp.building import emitted
 from esp.validate.answer import difference
+from esp.validate.counts import predicted
 from esp.validate.given import GivenInput
+from sag.scenario import Scenario
+from sag.schema import COLLECTIVES
 from tests.aag.spmd.emit.batch import check_batch, run_batch, run_emissions
 from tests.aag.spmd.emit.native import check, lowered
 from tests.aag.spmd.emit.test_benchmarks import source, values
@@ -186,6 +191,23 @@ def test_algorithms_of_collectives_may_be_others(broadcast, reduction, concatena
     emissions = [emit(lowered(each, 5), chosen, nodes=nodes, poisons=True) for each in programs]
     for program, ran in zip(programs, run_emissions(native, emissions, 5), strict=True):
         assert_same(native.expected("\n".join(program.lines) + "\n"), ran.answer)
+
+
+@pytest.mark.parametrize("procs", [5, 8])
+@pytest.mark.parametrize("place", range(max(map(len, COLLECTIVES.values()))))
+def test_every_algorithm_of_a_machine_is_that_of_the_library(place, procs, native, system):
+    """Messages are those predicted, whatever word a machine file has: each of them in some run."""
+    given = {
+        f"cube.network.collectives.{kind}.algorithm": words[place % len(words)] for kind, words in COLLECTIVES.items()
+    }
+    scenario = Scenario(sets=tuple(given.items()))
+    files = {str(FOLDER / f"{name}.hpf"): {} for name in ("copies", "names")}
+    files |= {f"{name}.hpf": values(name, 12) for name in ("gauss", "laplace", "pi")}
+    sources = [api.read_source(file) for file in files]
+    requests = [Request(procs=procs, values=each, scenario=scenario) for each in files.values()]
+    emissions = [emitted(*each) for each in zip(sources, [system] * len(sources), requests, strict=True)]
+    for program, request, ran in zip(sources, requests, run_emissions(native, emissions, procs), strict=True):
+        assert ran.counts == predicted(program, system, request).counts, (program.program.file, given)
 
 
 def test_inspector_of_a_multicast_walks_what_moves_and_not_who_computes_with_it():

@@ -174,7 +174,6 @@ def test_results_print_and_have_rows():
 
 
 def test_pictures(tmp_path):
-    pytest.importorskip("matplotlib")
     sweep = {"startup": [470, 1000, 2000, 5000], "cache": [5, 40]}
     found = api.balance(operations=1e6, startups=100, misses=1e5, procs=[64], sweep=sweep)
     (axes,) = found.plot(str(tmp_path / "x.svg")).figure.axes
