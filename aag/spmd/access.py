@@ -233,7 +233,8 @@ class AccessWalk:
             owner = layout.owner_coordinate(axis, evaluate_vector(subscript, self.env, {**self.first, name: found}))
             return found, (owner == here) & bool(some.any())
 
-        stays = np.append((place[1:] == place[:-1]) & (number[1:] == number[:-1]), False)
+        stays = np.zeros(values.size, np.bool_)
+        stays[:-1] = (place[1:] == place[:-1]) & (number[1:] == number[:-1])
         begin, has_pair = first_of(stays)
         _, earliest = np.unique(number * layout.grid.shape[axis] + place, return_index=True)
         later = np.ones(values.size, np.bool_)
