@@ -63,9 +63,7 @@ class Binder:
             Refused: it cannot stand there.
         """
         names = CallNames(mark=mark)
-        names.renamed |= self._declarations.visible(unit)
-        for entity in unit.entities:
-            names.renamed.pop(entity.name, None)
+        self._declarations.see(unit, names)
         self._declarations.share(unit, names)
         copies = Copies(assigned=self._assigned(unit, given, names))
         if into:

@@ -46,6 +46,8 @@ class FlatDeclarations:
         """Variables that begin each call of a procedure without a value, with the name of the procedure."""
         self.called = ""
         """The procedure whose statements are being put in place of a call."""
+        self.frames: dict[str, CallNames] = {}
+        """The names of the procedures around that, each at its call: its internal procedures see them."""
         self._of_modules: dict[str, dict[str, str]] = {}
         self._aliases: dict[tuple[str, tuple[int, ...]], str] = {}
         self._locals: dict[tuple[str, str, tuple[d.Bound, ...] | None], str] = {}
@@ -128,16 +130,40 @@ class FlatDeclarations:
         return frozenset(alias for (name, _), alias in self._aliases.items() if name in names)
 
     def visible(self, unit: Unit) -> dict[str, str]:
-        """The names of modules and hosts that a procedure sees and that have other names in the main program."""
+        """The names of modules and hosts that a procedure sees and that have other names in the main program.
+
+        Raises:
+            Refused: it is inside of a procedure that is not being called.
+        """
         found: dict[str, str] = {}
         host = self._hosts.get(unit.name)
         if host is not None and host.kind == "module":
             found |= self._names_of_module(host)
         elif host is not None and host is not self._main:
-            raise Refused(f"it is inside of {host.name}")
+            if host.name not in self.frames:
+                raise Refused(f"it is inside of {host.name}")
+            found |= self.frames[host.name].renamed
         elif host is not None:
             found |= self.names_of_modules(host.uses)
         return found | self.names_of_modules(unit.uses)
+
+    def see(self, unit: Unit, names: CallNames) -> None:
+        """Let a procedure see what its host and modules declare, but for what it declares itself.
+
+        Raises:
+            Refused: as `visible`.
+        """
+        names.renamed |= self.visible(unit)
+        host = self._hosts.get(unit.name)
+        frame = None if host is None else self.frames.get(host.name)
+        if frame is not None:
+            names.values |= frame.values
+            names.parts |= frame.parts
+            names.procedures |= frame.procedures
+            names.present |= frame.present
+        for entity in unit.entities:
+            for each in (names.renamed, names.values, names.parts, names.procedures, names.present):
+                each.pop(entity.name, None)
 
     def names_of_modules(self, uses: Iterable[str]) -> dict[str, str]:
         """The names of modules that are others in the main program."""

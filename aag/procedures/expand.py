@@ -378,6 +378,7 @@ class _Expansion:
         caller, self._declarations.called = self._declarations.called, unit.name
         try:
             names, copies = self._binder.bound(unit, actuals(unit, args, keywords), f"_call{self._calls}", span, into)
+            self._declarations.frames[unit.name] = names
             body, looped = without_returns(unit.body, "leave")
             made = names.statements(body)
             if looped:
@@ -387,6 +388,7 @@ class _Expansion:
             before = reached((*entered(unit, names, span), *copies.before), site)
         finally:
             self._declarations.called = caller
+            self._declarations.frames.pop(unit.name, None)
         return names, (self._entered(args, site), *before, *inside, *reached(copies.after, site))
 
     def _outer_constant(self, unit: Unit) -> Callable[[str], bool]:

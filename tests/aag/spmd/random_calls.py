@@ -77,8 +77,16 @@ class Calls:
             "double precision :: total, t",
             "integer :: i, j, k, it1",
         ]
+        if external and self.chance(40):
+            body = self.inside(body)
         (self.external if external else self.internal).extend([*head, *body, f"end subroutine {name}"])
         return [f"call {name}({', '.join([*renamed, 's'])})"]
+
+    def inside(self, body):
+        """Statements of an external procedure in an internal one of its own, which sees the dummies of its host."""
+        name, times = self.fresh(), self.pick(1, 1, 2)
+        own = self.pick([], ["integer :: i, j, k, it1"], ["double precision :: t", "integer :: it1"])
+        return [*[f"call {name}()"] * times, "contains", f"subroutine {name}()", *own, *body, f"end subroutine {name}"]
 
     def mapped_dummies(self, name, renamed):
         """Directives for some dummies and the arrangements that they name: esp takes what lies elsewhere there."""
@@ -108,6 +116,8 @@ class Calls:
         body = [loop, update, "end do"] if self.chance(60) else ["x = 0.5d0 * x + factor * y"]
         head = [f"subroutine {name}(x, y, m, factor)", "integer :: m, i", "double precision :: factor"]
         where = self.internal if bounds.endswith(":") else self.random.choice((self.internal, self.external))
+        if where is self.external and self.chance(40):
+            body = self.inside(body)
         where += [*head, f"double precision :: x({bounds}), y({bounds})", *body, f"end subroutine {name}"]
         return [f"call {name}({given[0]}, {given[1]}, {length}, {self.pick('0.125d0', 's', 's / 2')})"]
 

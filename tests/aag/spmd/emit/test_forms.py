@@ -28,7 +28,7 @@ NAMES = """
     gathered scattered sparse two_turns columns particles components complex_pairs nested_types derived_dummies
     types_remapped types_inside beside literal_kinds texts common_sizes sums_of_sums left_private pivots
     sums_into_arrays deposits histograms replicated_targets
-    generics array_functions renamed
+    generics array_functions renamed inner_procedures
     allocations
     sequences long_functions aligned_parts kept_masks long_literals
     two_products pivot_search infinite slanted short_sums skipped_values
