@@ -17,6 +17,7 @@ from aag.graph import aau as g
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown, Value
 from aag.ir.values import ArrayValues
 from aag.mapping.resolve import NO_ASSUMPTIONS
+from aag.mapping.settable import TRIPS
 from aag.spmd.program import NodeProgram
 from aag.spmd.vector import TooLarge
 from interpreter.application import Application
@@ -24,6 +25,7 @@ from interpreter.books import Books
 from interpreter.counts import Prices
 from interpreter.errors import InterpretationError
 from interpreter.evaluate import Scalars, leave_of
+from interpreter.exits import without_conditions
 from interpreter.listeners import Listener, Timekeeper, Watch
 from interpreter.metrics import WAITING, Array, Ledger, Shape, Tally, difference, merged
 from interpreter.models.asking import ask
@@ -111,6 +113,7 @@ def _interpreted(
     listener: Listener | None,
     watch: Watch | None,
 ) -> Result:
+    graph = without_conditions(graph, _ended(setting))
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
         run = start(application, graph, machine, setting, walker, listener)
@@ -118,6 +121,12 @@ def _interpreted(
         run.books.complete = about.complete
         walker.walk(run, graph)
         return finish(run, graph, about)
+
+
+def _ended(setting: Setting) -> frozenset[int]:
+    """The lines of the loops of which it is known how often they run."""
+    given = {int(found[1]) for name in setting.values if (found := TRIPS.fullmatch(name))}
+    return frozenset(setting.trips) | given
 
 
 def start(

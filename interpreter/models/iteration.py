@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.functional.tables import LoopTrips
-from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, Work, children, walk
+from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, Work, walk
 from aag.ir.evaluate import Unknown
 from aag.ir.statements import RETURNED
 from aag.spmd.nodes import DoNode, Nest
@@ -22,6 +22,7 @@ from aag.spmd.partition import Trips
 from aag.wording import plural
 from interpreter.counts import Counts
 from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, touching
+from interpreter.exits import leaving_exits
 from interpreter.metrics import Tally
 from interpreter.models.again import again
 from interpreter.models.asking import announce_mask, span_of
@@ -38,6 +39,15 @@ from interpreter.models.compute import (
     priced,
 )
 from interpreter.models.differing import LONG, Differing, Even, MissRecorder, Place, sampled, settled
+from interpreter.models.entries import (
+    ENTRIES,
+    ask_early,
+    differently_often,
+    entries_inside,
+    exit_lines,
+    lose_entries,
+    walk_groups,
+)
 from interpreter.models.guarded import times_of_branches
 from interpreter.models.listing import listing
 from interpreter.models.misses import caches_of, charge_misses, place_of, placed, state_of
@@ -50,9 +60,6 @@ from interpreter.models.stretches import stretches_of, walk_stretches
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
 from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
 from interpreter.state import Run
-
-_ENTRIES = 2_000
-"""Iterations of a loop up to which each is walked because a loop inside runs differently often in each."""
 
 
 class Carried(Struct, frozen=True):
@@ -137,6 +144,8 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         else:
             followed = Followed(followed.walks, followed.lost | places)
     start = dict(run.env)
+    if exit_lines(run, aau, body, loop.name):
+        ask_early(run, aau)
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
     charge_work(run, aau.id, aau.setup)
@@ -173,25 +182,29 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         left = own_leave(run.visit(run, body), loop.name)
         return "" if left == "cycle" else left
 
-    inside = _differently_often(run, body)
+    inside = differently_often(run, body)
     ending = None if loop.var.startswith(RETURNED) else _ending(run, scalars, aau, body, loop.name, count)
     whole, exits = (count, frozenset[int]()) if ending is None else ending
     exits = frozenset(each for each in exits if run.exits.get(each, True))  # a loop around may know better
     with following(run, followed), sharing(run, shares or {}), nullcontext() if place is None else placed(run, place):
-        never = frozenset[int]() if ending is None else _exit_lines(run, aau, body, loop.name)
+        never = frozenset[int]() if ending is None else exit_lines(run, aau, body, loop.name)
         leaving = nullcontext() if loop.var.startswith(RETURNED) else _leaving(run, aau, body, loop.name)
         with _exits(run, never, taken=False), leaving:
-            periodic = names is not None and not (inside and whole <= _ENTRIES)
+            periodic = names is not None and not (inside and whole <= ENTRIES)
             if stretches is not None:
                 left = ""
                 walk_stretches(run, aau, loop, body, values, stretches)
+            elif names == () and (entries := entries_inside(run, aau, body, inside, whole)) is not None:
+                left = ""
+                walk_groups(run, aau, body, one, entries)
             else:
                 left = repeat(run, aau, whole, one, names=names or (), periodic=periodic)
-            _lose_entries(run, inside if periodic else ())
+            lose_entries(run, inside if periodic else ())
             if exits and not left:
                 if done < whole and not is_refused(run):
                     scalars.after(loop, body, run.env, start, whole)
                 with _exits(run, never - exits, taken=False), _exits(run, exits, taken=True):
+                    run.books.count(aau.id, Tally.ITERATIONS, 1.0)
                     left = one(whole) or "exit"
     run.application.expect(loop.var, ())
     if differing is not None:
@@ -217,7 +230,7 @@ def _ending(
     known = scalars.given.get(f"trips_{aau.span.line}")
     if not isinstance(known, int) or isinstance(known, bool) or not 0 <= known < count:
         return None
-    exits = _exit_lines(run, aau, body, name)
+    exits = exit_lines(run, aau, body, name)
     if not exits:
         return None
     times = plural(known, "time")
@@ -225,29 +238,10 @@ def _ending(
     return known, exits
 
 
-def _differently_often(run: Run, body: tuple[AAU, ...]) -> tuple[int, ...]:
-    """The lines of loops inside whose entries run differently often, as was computed."""
-    if not any(each.varies for each in run.setting.trips.values()):
-        return ()
-    lines = {each.span.line for each in walk(body) if isinstance(each, IterD | IterSync | IterND)}
-    return tuple(line for line, each in run.setting.trips.items() if each.varies and line in lines)
-
-
-def _lose_entries(run: Run, lines: tuple[int, ...]) -> None:
-    """From here on it is not known which entry of these loops is next: iterations around them may have been skipped."""
-    run.entries.update({line: len(run.setting.trips[line].counts) for line in lines})
-
-
-@remembered(of_aau)
-def _exit_lines(_: Run, _aau: AAU, body: tuple[AAU, ...], name: str) -> frozenset[int]:
-    """The lines of the EXITs that leave a loop, for itself or for one around it."""
-    return frozenset(each.span.line for each in _leaving_exits(body, name))
-
-
 @contextmanager
 def _leaving(run: Run, aau: AAU, body: tuple[AAU, ...], name: str) -> Iterator[None]:
     """Which loop an EXIT leaves, by their lines, for what is said of it."""
-    before, lines = run.leaving, _exit_lines(run, aau, body, name)
+    before, lines = run.leaving, exit_lines(run, aau, body, name)
     run.leaving = {**before, **{each: (*before.get(each, ()), aau.span.line) for each in lines}} if lines else before
     try:
         yield
@@ -263,7 +257,7 @@ def _shared(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: ran
     charge_work(run, aau.id, LOOP_SETUP)
     charge_work(run, aau.id, aau.setup)
     owners = Owners(run, aau, loop, loop.home, len(values))
-    alike = loop.var not in needed(body) and not run.setting.force_unroll
+    alike = loop.var not in needed(body) and not run.setting.force_unroll and not differently_often(run, body)
     some = samples(len(values)) if alike else tuple((number, 1.0) for number in range(len(values)))
     afford(run, aau, len(some), len(values))
     if not alike:
@@ -389,18 +383,19 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
 
 
 def _undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
+    ask_early(run, aau)
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     sweep(run, aau)
     known = scalars.given.get(f"trips_{aau.span.line}")
     found = None if known is not None else run.setting.trips.get(aau.span.line)
-    never = frozenset[int]() if found is None else _exit_lines(run, aau, aau.body, aau.name)
+    never = frozenset[int]() if found is None else exit_lines(run, aau, aau.body, aau.name)
     after = dict(run.env)
     left, last, exits = "", after, frozenset[int]()
     if isinstance(known, int) and not isinstance(known, bool):
         found = LoopTrips(counts=(max(0, known),), exits=_only_exit(aau))
         times = plural(found.counts[0], "time") + (" and a part of one more" if found.partial else "")
         run.books.assume("while", f"line {aau.span.line}: the loop runs {times}, as given", aau.span)
-        never = _exit_lines(run, aau, aau.body, aau.name)
+        never = exit_lines(run, aau, aau.body, aau.name)
     if found is not None:
         count, exits = _entry(run, found, aau.span.line)
         left = "exit" if exits else ""
@@ -420,8 +415,8 @@ def _undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         return "" if how == "cycle" else how
 
     carried, followed = _carried(run, aau, "", aau.body), followed_of(run)
-    inside = _differently_often(run, aau.body)
-    periodic = not inside or count > _ENTRIES
+    inside = differently_often(run, aau.body)
+    periodic = not inside or count > ENTRIES
     exits = frozenset(each for each in exits if run.exits.get(each, True))
     with (
         following(run, Followed(followed.walks, followed.lost | carried.places)),
@@ -429,11 +424,12 @@ def _undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     ):
         with _exits(run, never | exits, taken=False):
             how = repeat(run, aau, count, one, names=carried.names or (), periodic=periodic)
-        _lose_entries(run, inside if periodic else ())
+        lose_entries(run, inside if periodic else ())
         if not how and left:
             run.env.clear()
             run.env.update(last)
             with _exits(run, never - exits, taken=False), _exits(run, exits, taken=True):
+                run.books.count(aau.id, Tally.ITERATIONS, 1.0)
                 how = one(count)
             after = dict(run.env)
         elif not how:
@@ -454,31 +450,8 @@ def _entry(run: Run, found: LoopTrips, line: int) -> tuple[int, frozenset[int]]:
 def _only_exit(aau: IterND) -> frozenset[int]:
     """The line of the EXIT by which a loop without a condition ends, if it has just one. A condition that is evaluated
     by statements of a procedure is such an EXIT at the beginning."""
-    found = [each.span.line for each in _leaving_exits(aau.body, aau.name)] if aau.condition is None else []
+    found = [each.span.line for each in leaving_exits(aau.body, aau.name)] if aau.condition is None else []
     return frozenset(found if len(found) == 1 else ())
-
-
-def _leaving_exits(
-    body: tuple[AAU, ...], name: str, inner: frozenset[str] = frozenset(), *, inside: bool = False
-) -> Iterator[AAU]:
-    """The EXITs that leave a loop with this name, and each CYCLE of a loop around it. An EXIT without a name belongs to
-    the innermost loop around it, one with another name to a loop inside (`inner`) or to one around."""
-    for each in body:
-        if isinstance(each, Seq):
-            outside = each.leave_name not in inner if each.leave_name else not inside
-            if outside and (each.leave == "exit" or (each.leave == "cycle" and each.leave_name not in ("", name))):
-                yield each
-        loop = each.name if isinstance(each, IterND) else _name_of(each)
-        yield from _leaving_exits(
-            children(each), name, inner | ({loop} if loop else set()), inside=inside or loop is not None
-        )
-
-
-def _name_of(aau: AAU) -> str | None:
-    """The name of a counted loop; None: it is none."""
-    if not isinstance(aau, IterD | IterSync):
-        return None
-    return aau.loop.name if aau.loop is not None else ""
 
 
 @contextmanager

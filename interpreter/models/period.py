@@ -118,6 +118,8 @@ def afford(run: Run, aau: AAU, more: int, trips: int) -> None:
     if (run.books.walked + more) * clocks <= run.setting.walked_iterations or run.setting.force_unroll:
         return
     allowed = run.setting.walked_iterations // clocks
+    unknown = "; ".join(run.setting.uncomputed.values())
+    reason = f"; {unknown}" if unknown else ""
     raise InterpretationError(
         (
             Diagnostic(
@@ -125,7 +127,7 @@ def afford(run: Run, aau: AAU, more: int, trips: int) -> None:
                 message=f"this loop has {trips:,} different iterations; "
                 f"with the other loops they exceed the limit of {allowed:,} walked iterations",
                 span=aau.span,
-                hint="choose a smaller problem or fewer processors and scenarios; ‹unroll› removes the limit",
+                hint=f"choose a smaller problem or fewer processors and scenarios; ‹unroll› removes the limit{reason}",
             ),
         )
     )

@@ -13,8 +13,9 @@ from tests.aag.spmd.serial import Serial
 
 FOLDER = Path(__file__).resolve().parents[3] / "benchmarks_hpf"
 BEYOND = ("lfk14", "cg_sparse", "fft3d", "fft_transpose", "heat_sub", "gausspivot_do")
-"""Programs with index arrays in the bounds of loops or on both sides, with calls, or with searches, which are reductions
-of pairs: more than the machine of these tests understands. They run natively (`emit/test_benchmarks.py`)."""
+"""Programs with index arrays in the bounds of loops or on both sides, with calls, or with searches, which are
+reductions of pairs: more than the machine of these tests understands. They run natively
+(`emit/test_benchmarks.py`)."""
 AGAIN = ("multigrid",)
 """Another level of the same array is written between two messages, after which copies of a level do not count as valid,
 so that some elements are sent again."""
