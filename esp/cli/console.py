@@ -9,7 +9,7 @@ from typing import TextIO
 from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
-from esp.output.diagnostics import diagnostic
+from esp.output.diagnostics import diagnostic, together
 from esp.output.screen import Screen
 from esp.writing import put, write_whole
 
@@ -48,7 +48,7 @@ class Console(Struct, frozen=True, kw_only=True):
     def warn(self, found: Iterable[Diagnostic], lines: tuple[str, ...] = ()) -> None:
         """Show warnings with their places, on standard error."""
         screen = Screen(self.screen.width, self.screen.colour and sys.stderr.isatty())
-        shown = [diagnostic(each, screen, lines) for each in found]
+        shown = [diagnostic(each, screen, lines) for each in together(found)]
         for each in shown:
             self.note(each)
         if shown and sys.stdout.isatty() and sys.stderr.isatty():

@@ -38,7 +38,8 @@ def describe(error: Exception, screen: Screen, words: Sequence[str] = ()) -> tup
     """The text for an error, and its exit code."""
     match error:
         case IncompleteError() if error.findings:
-            shown = [diagnostics.diagnostic(each, screen, error.lines) for each in error.findings]
+            findings = diagnostics.together(error.findings)
+            shown = [diagnostics.diagnostic(each, screen, error.lines) for each in findings]
             short = PredictionError("the prediction is incomplete.", where=error.where, hint=error.hint)
             return "\n".join([*shown, diagnostics.error(short, screen)]), error.exit_code
         case EspError():

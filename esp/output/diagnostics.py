@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from aag.diagnostics import Diagnostic
 from aag.source.forms import is_quoted
 from esp.errors import EspError
@@ -44,6 +46,21 @@ def diagnostic(found: Diagnostic, screen: Screen, lines: tuple[str, ...] = ()) -
     length = max(1, until - span.column)
     head = f"{span}: " if span.file or span.line else ""
     return _render(head, found.code, found.message, (span.line, span.column, length, text), found.hint, screen)
+
+
+def together(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Findings that differ in nothing but their line as one, with the further lines."""
+    groups: dict[tuple[object, ...], list[Diagnostic]] = {}
+    for each in found:
+        call, span = each.span.call, each.span
+        through = None if call is None or (call.at.file, call.at.line) == (span.file, span.line) else call
+        groups.setdefault((each.code, each.message, each.hint, span.file, through), []).append(each)
+    made = []
+    for first, *others in groups.values():
+        lines = list(dict.fromkeys(each.span.line for each in others if each.span.line != first.span.line))
+        more = f" (also in line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))})" if lines else ""
+        made.append(replace(first, message=first.message + more))
+    return made
 
 
 def machine_finding(found: MachineFinding, screen: Screen) -> str:
