@@ -321,7 +321,8 @@ class _Writer:
 
     def _condition(self, condition: Base, scope: NameTable, around: str) -> "Counter[str]":
         if asks_library(condition):
-            return Counter({"guard": 1})
+            tests = sum(str(each.items[0]).lower() == "esp_mine" for each in walk(condition, Fortran2003.Part_Ref))
+            return Counter({"guard": max(1, tests)})
         counter = self._operations(scope, around=around)
         counter.expression(condition, 0)
         return counter.levels[0]

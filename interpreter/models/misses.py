@@ -50,6 +50,10 @@ WORD = 8
 """Bytes of an element where none is known: where the references of a nest are looked at one by one."""
 
 
+MOST_SEEN = 2048
+"""Executions of nests that are remembered at once, as each holds the contents of all caches."""
+
+
 class _Seen(Struct, frozen=True):
     """What a nest missed, and the states of the caches before and after."""
 
@@ -188,6 +192,8 @@ def _seen(run: Run, aau: IterD | IterSync, nest: Nest, key: Key, trips: Callable
                 seen, statements=tuple((number, _charged(run, costs, state, each, written)) for number, each in apart)
             )
         if place is None:
+            if len(known) >= MOST_SEEN:
+                known.clear()
             known[key] = seen
     run.cache = seen.after
     return seen

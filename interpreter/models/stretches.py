@@ -134,7 +134,7 @@ def _body(_: Run, _aau: AAU, loop: DoNode, body: tuple[AAU, ...]) -> _Body | Non
             exchanges.append(each.operation)
         elif each not in aaus:
             others.append(each)
-    if not nests or not all(_is_scalar(each, loop.var) for each in others if not isinstance(each, CondtD)):
+    if not nests or not all(_is_scalar(each, loop.var) or _assigns_scalars(each) for each in others):
         return None
     if needed(body) & (defined(body) - {loop.var}) or not all(map(_is_plain, nests)):
         return None
@@ -153,6 +153,14 @@ def _is_scalar(aau: AAU, var: str) -> bool:
         or (isinstance(each, Call) and not each.assumption)
         or (isinstance(each, IterD) and each.nest is None and not each.sweeps and _has_no_home(each))
         for each in inside
+    )
+
+
+def _assigns_scalars(aau: AAU) -> bool:
+    """Whether it is a conditional of assignments to scalars."""
+    return isinstance(aau, CondtD) and all(
+        isinstance(each, CondtD) or (isinstance(each, Seq) and not each.leave and not each.unmodelled)
+        for each in walk((aau,))
     )
 
 
