@@ -131,9 +131,9 @@ class Spread(Struct, frozen=True, eq=False):
         return Counted(key, trips, self.shares[reached] * trips[:, None])
 
 
-def spread_evenly(run: Run, aau: IterD, whole: Nest) -> Spread | None:
+def spread_evenly(run: Run, aau: IterD, whole: Nest, state: CacheStates) -> Spread | None:
     """What the iterations of a loop around the nest of an AAU miss, or around several nests, the first of them that of
-    the AAU. `whole` are all of them as one nest. None: the machine has no caches."""
+    the AAU. `whole` are all of them as one nest, which finds the caches in a `state`. None: the machine has none."""
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
         return None
@@ -142,7 +142,7 @@ def spread_evenly(run: Run, aau: IterD, whole: Nest) -> Spread | None:
     def trips() -> Trips:
         return run.application.trips(whole, run.env)
 
-    found = _replayed(run, aau, whole, key, costs, state_of(run), trips)
+    found = _replayed(run, aau, whole, key, costs, state, trips)
     often = trips().count[run.application.classes()[1]].astype(np.float64)
     apart = [each for _, each in _apart(whole, found)] if isinstance(whole, AccessSweep) else [found]
     shares = tuple(Counted(key[:2], often, _figures(each, often.size)).share for each in apart)

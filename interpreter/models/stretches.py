@@ -7,7 +7,8 @@ A stretch are neighbouring iterations in which nothing moves and each processor 
 clock depends on another one in it, so what one iteration takes is taken as often as it has iterations. What the nests
 miss is that of all iterations together, as of an owned loop (`interpreter.models.owned`), spread evenly over them.
 
-Several nests are single assignments that run on the same processors, beside scalars that every processor computes:
+Several nests are single assignments, beside scalars that every processor computes. Those that run on the same
+processors miss together; others must use other arrays:
 
     do i = 1, n
       seed = mod(a*seed + c, m)                                every processor
@@ -17,6 +18,7 @@ Several nests are single assignments that run on the same processors, beside sca
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from hashlib import blake2b
 
 import numpy as np
 from msgspec import Struct
@@ -33,7 +35,7 @@ from interpreter.evaluate import defined, needed
 from interpreter.metrics import Tally
 from interpreter.models.compute import LOOP_STEP, charge_work
 from interpreter.models.differing import LONG, Place
-from interpreter.models.misses import Spread, place_of, placed, spread_evenly
+from interpreter.models.misses import Spread, place_of, placed, spread_evenly, state_of
 from interpreter.models.period import Watched, afford, is_refused
 from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.remembered import of_aau, remembered
@@ -43,6 +45,10 @@ WORTH = 2
 """Iterations for each stretch from which on they are walked so."""
 CELLS = 1 << 28
 """Iterations times processors up to which stretches are sought."""
+
+
+Groups = tuple[tuple[int, ...], ...]
+"""Nests that run on the same processors, by their places in the body."""
 
 
 class Stretches(Struct, frozen=True, eq=False):
@@ -58,11 +64,9 @@ class Stretches(Struct, frozen=True, eq=False):
 class _Body(Struct, frozen=True, eq=False):
     """A body that has stretches, if its values say so."""
 
-    aau: IterD
-    """The first nest."""
+    aaus: tuple[IterD, ...]
+    """Those of the nests."""
     nests: tuple[Nest, ...]
-    whole: Nest
-    """All iterations of the loop as one nest; of several nests each is a source of it."""
     exchanges: tuple[Exchange, ...]
     conditionals: tuple[AAU, ...]
     """Branches that assign to scalars."""
@@ -82,10 +86,13 @@ def stretches_of(
     if shares is None:
         return None
     try:
-        begins = _begins(run, found, loop.var, values)
-        if begins is None or (begins.size * WORTH > len(values) >= LONG and len(found.nests[0].indices) > 1):
+        begins, groups = _begins(run, found, loop.var, values)
+        if begins.size * WORTH > len(values) >= LONG and len(found.nests[0].indices) > 1:
             return None
-        misses = spread_evenly(run, found.aau, found.whole)
+        wholes = _wholes(run, aau, loop, found, groups)
+        if wholes is None:
+            return None
+        misses = _misses(run, found, groups, wholes)
     except (Unknown, TooLarge):
         return None
     if run.setting.force_unroll:
@@ -140,9 +147,8 @@ def _body(_: Run, _aau: AAU, loop: DoNode, body: tuple[AAU, ...]) -> _Body | Non
         return None
     if len(nests) > 1 and any(each.indices for each in nests):
         return None
-    whole = _around(loop, nests[0]) if len(nests) == 1 else _together(loop, aaus)
     conditionals = tuple(each for each in others if isinstance(each, CondtD))
-    return _Body(aaus[0], nests, whole, tuple(exchanges), conditionals)
+    return _Body(tuple(aaus), nests, tuple(exchanges), conditionals)
 
 
 def _is_scalar(aau: AAU, var: str) -> bool:
@@ -204,22 +210,46 @@ def _together(loop: DoNode, aaus: Sequence[IterD]) -> Nest:
     )
 
 
-def _begins(run: Run, found: _Body, var: str, values: range) -> NDArray[np.intp] | None:
-    """The first iterations of the stretches; None: the nests run on different processors."""
-    along = Along(var, np.array(values, np.int64))
-    moves = np.zeros(len(values), np.bool_)
-    for each in found.exchanges:
-        moves |= run.application.may_move(each, run.env, along)
-    begins = moves.copy()
-    begins[1:] |= moves[:-1]
-    at, before = 0, None
-    for now, *others in zip(
-        *(run.application.levels_along(each, run.env, along) for each in found.nests), strict=False
-    ):
-        if not all(np.array_equal(now, each) for each in others):
+@remembered(of_aau, lambda _run, _aau, _loop, _found, groups: groups)
+def _wholes(_: Run, _aau: AAU, loop: DoNode, found: _Body, groups: Groups) -> tuple[Nest, ...] | None:
+    """All iterations of the loop as one nest for each group; None: two groups use the same array."""
+    wholes = tuple(
+        _around(loop, found.nests[each[0]]) if len(each) == 1 else _together(loop, [found.aaus[at] for at in each])
+        for each in groups
+    )
+    used = [{touch.element.name for touch in touches(each)} for each in wholes]
+    return wholes if sum(map(len, used)) == len(set[str]().union(*used)) else None
+
+
+def _misses(run: Run, found: _Body, groups: Groups, wholes: Sequence[Nest]) -> Spread | None:
+    """What each nest misses, one group after the other."""
+    shares: dict[int, NDArray[np.float64]] = {}
+    state = None
+    for group, whole in zip(groups, wholes, strict=True):
+        spread = spread_evenly(run, found.aaus[group[0]], whole, state_of(run) if state is None else state)
+        if spread is None:
             return None
-        end = at + len(now)
-        begins[at] |= before is None or not np.array_equal(before, now[0])
-        begins[at + 1 : end] |= (now[1:] != now[:-1]).any(axis=(1, 2))
-        at, before = end, now[-1]
-    return np.flatnonzero(begins)
+        shares |= zip(group, spread.shares, strict=True)
+        state = spread.after
+    return None if state is None else Spread(tuple(shares[at] for at in range(len(found.nests))), state)
+
+
+def _begins(run: Run, found: _Body, var: str, values: range) -> tuple[NDArray[np.intp], Groups]:
+    """The first iterations of the stretches, and which nests run on the same processors in all iterations."""
+    along = Along(var, np.array(values, np.int64))
+    begins = np.zeros(len(values), np.bool_)
+    for each in found.exchanges:
+        moves = run.application.may_move(each, run.env, along)
+        begins |= moves
+        begins[1:] |= moves[:-1]
+    runs: dict[bytes, list[int]] = {}
+    for number, nest in enumerate(found.nests):
+        where, at, before = blake2b(), 0, None
+        for now in run.application.levels_along(nest, run.env, along):
+            end = at + len(now)
+            begins[at] |= before is None or not np.array_equal(before, now[0])
+            begins[at + 1 : end] |= (now[1:] != now[:-1]).any(axis=(1, 2))
+            where.update(np.ascontiguousarray(now).tobytes())
+            at, before = end, now[-1]
+        runs.setdefault(where.digest(), []).append(number)
+    return np.flatnonzero(begins), tuple(map(tuple, runs.values()))

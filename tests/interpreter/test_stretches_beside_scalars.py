@@ -23,14 +23,14 @@ def draws(seed, n=96):
     lines = [
         "program draws",
         f"integer, parameter :: n = {n}",
-        "double precision :: x(n), v(n), w(n), a(n, n), b(n, n), t, r",
+        "double precision :: x(n), v(n), w(n), u(n), a(n, n), b(n, n), t, r",
         "integer :: i, j, k, s",
         f"!HPF$ DISTRIBUTE x({chooser.choice(('BLOCK', 'CYCLIC', 'CYCLIC(4)'))})",
-        "!HPF$ ALIGN v(i) WITH x(i)",
+        "!HPF$ ALIGN (i) WITH x(i) :: v, u",
         f"!HPF$ ALIGN w(i) WITH x({chooser.choice(('i', '*'))})",
         f"!HPF$ DISTRIBUTE a({', '.join(formats)})",
         "!HPF$ ALIGN b(i, j) WITH a(i, j)",
-        "s = 17; t = 1.0d0; x = 0.0d0; v = 1.0d0; w = 2.0d0; a = 0.0d0; b = 1.0d0",
+        "s = 17; t = 1.0d0; x = 0.0d0; v = 1.0d0; w = 2.0d0; u = 3.0d0; a = 0.0d0; b = 1.0d0",
     ]
     for _ in range(chooser.randint(1, 2)):
         plane = chooser.random() < 0.4
@@ -44,8 +44,14 @@ def draws(seed, n=96):
                 body.append(f"if ({chooser.choice(CONDITIONS)}) t = t + 1.0d0")
             elif kind < 0.6:
                 body += ["do k = 1, 3", "  t = 0.25d0 * t + 1.0d0", "end do"]
-            elif kind < 0.7 and not plane:
+            elif kind < 0.65 and not plane:
                 body.append("x(i) = 0.5d0 * x(i-1) + t")
+            elif kind < 0.75 and not plane:  # elsewhere than the others at the edges of blocks
+                body.append(chooser.choice(("u(i-1) = t + 1.0d0", "u(n+1-i) = t", "u(i) = t + 0.5d0 * u(i)")))
+            elif kind < 0.8:
+                body.append(f"if ({chooser.choice(CONDITIONS)}) {chooser.choice(names)} = t")
+            elif kind < 0.83:
+                body.append(f"if (i == {chooser.choice((5, 50, 200))}) exit")
             else:
                 target = chooser.choice(names)
                 body.append(f"{target} = {chooser.choice(SCALARS)} + {chooser.choice((*names, '1.0d0'))}")
@@ -57,7 +63,7 @@ def draws(seed, n=96):
         elif chooser.random() < 0.2:
             loop = ["do j = 1, 2", *("  " + line for line in loop), "end do"]
         lines += loop
-    return "\n".join([*lines, "print *, sum(x), sum(a), sum(b), s, t", "end program draws"]) + "\n"
+    return "\n".join([*lines, "print *, sum(x), sum(u), sum(a), sum(b), s, t", "end program draws"]) + "\n"
 
 
 def assert_same(seeds, monkeypatch):
