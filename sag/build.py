@@ -7,7 +7,7 @@ from types import MappingProxyType
 from sag.document import Findings
 from sag.errors import MachinePlace, nearest
 from sag.joint import used_fit
-from sag.outline import MachineOutline, RawFigure, RawPart, RawUnit
+from sag.outline import REMOVED, MachineOutline, RawFigure, RawPart, RawUnit
 from sag.quantities import QuantityError, parse_quantity, parse_range
 from sag.schema import COMPILER, MOST_PROCESSORS, NAMED, PARTS, Key, Keys, NamedGroups, keys_of, plain_word
 from sag.unit import (
@@ -50,7 +50,7 @@ def build_system(outline: MachineOutline) -> System:
         root=root,
         default_processors=default,
         largest_built=largest,
-        sources=MappingProxyType({key: text.text for key, text in outline.sources.items()}),
+        sources=MappingProxyType({key: text.text for key, text in outline.sources.items() if text.text != REMOVED}),
         notes=outline.notes,
         compiler=MappingProxyType(compiler),
         fit=fit,
@@ -299,7 +299,11 @@ def _attribution(raw: RawFigure, outline: MachineOutline, findings: Findings) ->
             f"add {' and '.join(map('{}: ...'.format, lacking))} to the figure, or to its component for all its figures"
         )
         findings.add("M108", message, raw.keys[-1].place, hint)
-    if raw.source is not None and raw.source.text not in outline.sources:
+    named = None if raw.source is None else outline.sources.get(raw.source.text)
+    if raw.source is not None and named is not None and named.text == REMOVED:
+        message = f"source '{raw.source.text}' is removed, but '{raw.path}' still has it"
+        findings.add("M108", message, named.place, "give all its figures another source, or do not remove it")
+    elif raw.source is not None and named is None:
         message = f"'{raw.source.text}' is not one of the sources of this file"
         findings.add(
             "M108", message, raw.source.place, nearest(raw.source.text, outline.sources) or "add it to sources"

@@ -119,13 +119,17 @@ def outline_of(document: YamlTable, findings: Findings) -> MachineOutline:
     )
 
 
+REMOVED = "void"
+"""In place of a source."""
+
+
 def merge(base: MachineOutline, over: MachineOutline) -> MachineOutline:
     """`over` laid over `base`: what it says wins, what it leaves out stays."""
     return MachineOutline(
         place=over.place,
         words={**base.words, **over.words},
         processors={**base.processors, **over.processors},
-        sources={key: text for key, text in {**base.sources, **over.sources}.items() if text.text != "void"},
+        sources={**base.sources, **over.sources},
         notes=base.notes + over.notes,
         extends=None,
         compiler=replace(over.compiler, figures={**base.compiler.figures, **over.compiler.figures}),
@@ -293,7 +297,7 @@ def _words_of(document: YamlTable, name: str, known: tuple[str, ...] | None, fin
 
 
 def _sources(document: YamlTable, findings: Findings) -> dict[str, Scalar]:
-    """The sources of figures; `void` removes one of the extended machine."""
+    """The sources of figures; `REMOVED` is one of the extended machine that this one does not use."""
     found = _words_of(document, "sources", None, findings)
     for key, text in found.items():
         if not any(map(str.isalpha, text.text)):
