@@ -131,9 +131,10 @@ class Spread(Struct, frozen=True, eq=False):
         return Counted(key, trips, self.shares[reached] * trips[:, None])
 
 
-def spread_evenly(run: Run, aau: IterD, whole: Nest, state: CacheStates) -> Spread | None:
+def spread_evenly(run: Run, aau: IterD, whole: Nest, before: CacheStates | None) -> Spread | None:
     """What the iterations of a loop around the nest of an AAU miss, or around several nests, the first of them that of
-    the AAU. `whole` are all of them as one nest, which finds the caches in a `state`. None: the machine has none."""
+    the AAU. `whole` are all of them as one nest, which finds the caches as they are `before` (None: now). None: the
+    machine has none."""
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
         return None
@@ -142,6 +143,7 @@ def spread_evenly(run: Run, aau: IterD, whole: Nest, state: CacheStates) -> Spre
     def trips() -> Trips:
         return run.application.trips(whole, run.env)
 
+    state = state_of(run) if before is None else before
     found = _replayed(run, aau, whole, key, costs, state, trips)
     often = trips().count[run.application.classes()[1]].astype(np.float64)
     apart = [each for _, each in _apart(whole, found)] if isinstance(whole, AccessSweep) else [found]

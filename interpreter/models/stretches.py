@@ -35,7 +35,7 @@ from interpreter.evaluate import defined, needed
 from interpreter.metrics import Tally
 from interpreter.models.compute import LOOP_STEP, charge_work
 from interpreter.models.differing import LONG, Place
-from interpreter.models.misses import Spread, place_of, placed, spread_evenly, state_of
+from interpreter.models.misses import Spread, place_of, placed, spread_evenly
 from interpreter.models.period import Watched, afford, is_refused
 from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.remembered import of_aau, remembered
@@ -226,7 +226,7 @@ def _misses(run: Run, found: _Body, groups: Groups, wholes: Sequence[Nest]) -> S
     shares: dict[int, NDArray[np.float64]] = {}
     state = None
     for group, whole in zip(groups, wholes, strict=True):
-        spread = spread_evenly(run, found.aaus[group[0]], whole, state_of(run) if state is None else state)
+        spread = spread_evenly(run, found.aaus[group[0]], whole, state)
         if spread is None:
             return None
         shares |= zip(group, spread.shares, strict=True)
