@@ -35,7 +35,9 @@ LAZY = (
 def _loaded_by(statement):
     """The modules that a fresh interpreter loads for `statement`, taken from `-X importtime`."""
     command = [sys.executable, "-X", "importtime", "-c", statement]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    # Coverage starts itself in what is run, and loads modules of its own.
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=plain)
     assert run.returncode == 0, run.stderr.splitlines()[-1]
     lines = (line for line in run.stderr.splitlines() if line.startswith("import time:"))
     return {line.rsplit("|", 1)[1].strip() for line in lines}
