@@ -51,7 +51,7 @@ def _beside(procs: int, folder: Path) -> Iterator[Figure]:
     place = folder / str(procs)
     write(emission, place)
     build(place, FLAGS, compiler="smpif90")
-    after = after_s(machine, blocks, wires.law)
+    after = after_s(machine, blocks, wires)
     runs = 3 if procs < 512 else 1
     simulated = _wall(runs, lambda: simulate(place / emission.name, blocks, wires, after))
     interpreted = _wall(5, lambda: api.interpret_stages(stages, system, request))
