@@ -33,7 +33,7 @@ class Touch(Struct, frozen=True, kw_only=True):
 class AccessSweep(Nest, frozen=True, kw_only=True, eq=False):
     """A DO nest that every processor runs whole, over copies of its own, seen as the references that it makes.
 
-    It is no part of the node program: there the same loops are `DoNode` around `Local`.
+    The node program does not contain it: there the same loops are `DoNode` around `Local`.
     """
 
     touches: tuple[Touch, ...]

@@ -49,7 +49,6 @@ Ints = NDArray[np.int64]
 WORD = 8
 """Bytes of an element where none is known: where the references of a nest are looked at one by one."""
 
-
 MOST_SEEN = 2048
 """Executions of nests that are remembered at once, as each holds the contents of all caches."""
 
@@ -205,8 +204,10 @@ def _apart(sweep: AccessSweep, found: _Found) -> list[tuple[int, _Found]]:
     """What each statement of a sweep missed. Lines are written back for those whose writes brought them in, or where
     none did for those who read."""
     sources = tuple(dict.fromkeys(touch.source for touch in sweep.touches))
-    if not found.misses or found.misses[0].parts is None:
-        return [(each, found) for each in (sources if not found.misses else sources[:1])]
+    if not found.misses:
+        return [(each, found) for each in sources]
+    if found.misses[0].parts is None:
+        return [(sources[0], found)]
     parts = [_parts_of(each) for each in found.misses]
     return [
         (
