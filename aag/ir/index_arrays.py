@@ -22,7 +22,7 @@ from aag.ir import statements as s
 from aag.ir.directives import Align, Bound, Distribute, Independent
 from aag.ir.expressions import Call, Constructor, Element, Expr, ImpliedDo, IntLit, Section, Var
 from aag.ir.intrinsics import INTRINSICS
-from aag.ir.liveness import wanted_after
+from aag.ir.liveness import Liveness
 from aag.ir.result_types import INTEGER
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import (
@@ -63,6 +63,7 @@ class _Changer:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
+        self._live = Liveness(unit.body)
         self._known = {each.name: each for each in unit.entities}
         placed = [each for each in unit.directives if isinstance(each, Align | Distribute)]
         self._placed = {each.alignee if isinstance(each, Align) else each.distributee for each in placed}
@@ -212,7 +213,7 @@ class _Changer:
     def _is_wanted(self, loop: s.Do, name: str) -> bool:
         """Whether the value of a scalar may be used after a loop, or stands for other storage."""
         shared = any(name in each.names for each in self._unit.commons)
-        return shared or name in self._shared or bool(wanted_after(loop, self._unit.body, frozenset((name,))))
+        return shared or name in self._shared or bool(self._live.wanted_after(loop, frozenset((name,))))
 
 
 def _may_be_split(loop: s.Do) -> bool:

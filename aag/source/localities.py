@@ -19,7 +19,7 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir import statements as s
 from aag.ir.directives import Align, Directive, Distribute
 from aag.ir.expressions import Var
-from aag.ir.liveness import wanted_after
+from aag.ir.liveness import Liveness
 from aag.ir.trips import runs
 from aag.ir.units import Concurrent, Entity, Type
 from aag.ir.visitors import Body, mapped
@@ -56,7 +56,7 @@ def with_localities(body: Body, around: Surroundings) -> tuple[Body, tuple[Concu
     if not around.names.opened:
         return body, ()
     free = free_names(body, around.names.opened)
-    rewriter = _Rewriter(around, body, free | around.elsewhere | around.visible)
+    rewriter = _Rewriter(around, Liveness(body), free | around.elsewhere | around.visible)
     return rewriter.body(body, frozenset()), tuple(rewriter.made)
 
 
@@ -66,8 +66,8 @@ class _Found(Exception):
 
 class _Rewriter(Struct):
     around: Surroundings
-    whole: Body
-    """The statements of the unit."""
+    live: Liveness
+    """Of the statements of the unit."""
     taken: frozenset[str]
     """Names that mean something outside of the constructs that have them as their own."""
     made: list[Concurrent] = field(default_factory=list)
@@ -139,7 +139,7 @@ class _Rewriter(Struct):
         found = frozenset(assigned_alike(inner, [each.var for each in loops], self._shared(head, guard), constants))
         several = any(runs(each, constants, 2) for each in loops) and all(runs(each, constants) for each in loops)
         if guard is not None or not several:
-            found -= wanted_after(stmt, self.whole, found)
+            found -= self.live.wanted_after(stmt, found)
         return sorted(found)
 
     # --- names ---

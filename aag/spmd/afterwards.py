@@ -7,7 +7,6 @@ from msgspec import structs
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Expr, IntLit, Var
 from aag.ir.linear import add, multiply, subtract
-from aag.ir.liveness import wanted_after
 from aag.ir.visitors import names_in, walk_statements
 from aag.spmd.lowering import Lowering
 from aag.spmd.nodes import Local
@@ -29,7 +28,7 @@ def _last_values(lowering: Lowering, statement: ir.Do) -> Iterator[ir.Assign]:
     if lowering.is_alone:
         return
     inside = [each for each in walk_statements(statement.body) if isinstance(each, ir.Do)]
-    wanted = wanted_after(statement, lowering.unit.body, frozenset(each.var for each in (statement, *inside)))
+    wanted = lowering.live.wanted_after(statement, frozenset(each.var for each in (statement, *inside)))
     changed = {each.var for each in inside} | {statement.var}
     changed |= {
         each.target.name

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Call, Element, Expr, Var
-from aag.ir.liveness import wanted_after
 from aag.ir.trips import runs
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in, walk_expressions, walk_statements
 from aag.spmd import claims
@@ -89,7 +88,7 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
     groups = _groups(lowering, statement, leaves, names, promised)
     if not isinstance(groups, Obstacle):
         new = _private(statement, leaves) & changed(leaves)
-        claims.outlived(lowering, statement, wanted_after(statement, lowering.unit.body, new) if new else new)
+        claims.outlived(lowering, statement, lowering.live.wanted_after(statement, new) if new else new)
         why = lowering.attempt(partial(_lower_parallel, lowering, groups, home, names))
         if why and not _with_arrays_for_scalars(lowering, statement, leaves, home, names):
             raise Unsupported(why)
@@ -163,7 +162,7 @@ def _live(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: f
     written |= set(_unsure(statement, frozenset(loop for leaf in leaves for loop in leaf.loops), lowering.env))
     own = frozenset(written - names - _private(statement, leaves))
     wanted = own.union(*(lowering.sharing.get(name, ()) for name in own))
-    return wanted_after(statement, lowering.unit.body, wanted) if wanted else wanted
+    return lowering.live.wanted_after(statement, wanted) if wanted else wanted
 
 
 def _private(statement: ir.Do, leaves: Sequence[Leaf]) -> frozenset[str]:

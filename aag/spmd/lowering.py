@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Constructor, Expr
+from aag.ir.liveness import Liveness
 from aag.ir.storage import sharing
 from aag.ir.units import Program, Unit, line_in
 from aag.ir.visitors import calls_used
@@ -49,6 +50,7 @@ class Lowering:
         self.symbols = Symbols(unit, self.arrays, whole_functions(program, unit))
         self.elementwise = Elementwise(self.symbols, self.env, self._computed)
         self.sharing = sharing(unit)
+        self.live = Liveness(unit.body)
         self.impure = impure_functions(program, unit)
         self._read_by = read_by_functions(program, unit)
         self.notes: list[Diagnostic] = []

@@ -21,7 +21,6 @@ from aag.ir.cycles import without_cycle
 from aag.ir.expressions import Binary, Call, Component, Expr, IntLit, LogicalLit, RealLit, Unary, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.linear import add, subtract
-from aag.ir.liveness import wanted_after
 from aag.ir.result_types import INTEGER, LOGICAL
 from aag.ir.visitors import elements_in, map_expression, names_in
 from aag.spmd.evaluable import is_evaluable
@@ -138,7 +137,7 @@ def _search(lowering: Lowering, statement: ir.Do) -> PlaceSearch | None:
     branches, kept_in, inside = _inside(body)
     if not loops or not branches or not inside:
         return None
-    if kept_in is not None and wanted_after(statement, lowering.unit.body, names_in(kept_in.target)):
+    if kept_in is not None and lowering.live.wanted_after(statement, names_in(kept_in.target)):
         return None
 
     def put_in(expr: Expr) -> Expr:

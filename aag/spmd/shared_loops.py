@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, IntLit, Section, Var
 from aag.ir.linear import linear
-from aag.ir.liveness import exposed, wanted_after
+from aag.ir.liveness import exposed
 from aag.ir.spelling import spell
 from aag.ir.steady import all_passed, assigned_by_call
 from aag.ir.visitors import (
@@ -121,7 +121,7 @@ def _reduced(lowering: Lowering, statement: ir.Do, inside: Sequence[ir.Stmt]) ->
         if update is not None and isinstance(target, Var | Element) and not lowering.is_distributed(target.name):
             found[target.name] = target, update[0]
     private = frozenset(found) - exposed(statement.body, frozenset(found))
-    private -= wanted_after(statement, lowering.unit.body, private)
+    private -= lowering.live.wanted_after(statement, private)
     return {name: each for name, each in found.items() if name not in private}
 
 
@@ -205,7 +205,7 @@ def _check_private(lowering: Lowering, statement: ir.Do, names: frozenset[str]) 
     names = names.union(*(lowering.sharing.get(name, ()) for name in names))
     new = frozenset(statement.independent.new) if statement.independent is not None else frozenset()
     claimed = names & new
-    wanted = wanted_after(statement, lowering.unit.body, names - claimed)
+    wanted = lowering.live.wanted_after(statement, names - claimed)
     if wanted:
         raise Unsupported(f"{min(wanted)} may be read after the loop")
     body, single = _elements_apart(statement.body, names)

@@ -24,7 +24,7 @@ class Body:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self._lasting = Lasting(context.program.unit.body, context.program.body)
+        self._lasting = Lasting(context.program.unit.body, context.live, context.program.body)
         self._quoted = 0
         self._running: tuple[str, ...] = ()
         """Variables of the DO loops around."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from aag.diagnostics import Span
 from aag.ir import statements as ir
 from aag.ir.expressions import Expr, Var
+from aag.ir.liveness import Liveness
 from aag.ir.units import Type, line_in
 from aag.ir.visitors import walk_statements
 from aag.mapping.layout import Layout
@@ -34,6 +35,7 @@ class Context:
         own = frozenset(each.name for each in program.unit.contains if each.kind == "function")
         self.symbols = Symbols(program.unit, program.layouts.arrays, own)
         self.names = Names(program)
+        self.live = Liveness(program.unit.body)
         self.statements = {_place(each): each for each in walk_statements(program.unit.body)}
         self.buffers = Buffers(program, dict(self.statements))
         self.widths = storage(program, self.buffers)

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.control import control_of
 from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
-from aag.ir.liveness import wanted_after
 from aag.ir.printer import print_statement
 from aag.ir.visitors import walk_expressions
 from aag.spmd.emit.context import Context
@@ -44,7 +43,7 @@ def host_io(context: Context, node: HostIo) -> Iterator[str]:
         yield from _shared(context, each, line)
     loops = [each for item in statement.items for each in walk_expressions(item) if isinstance(each, ImpliedDo)]
     if loops and node.nest is None:
-        wanted = wanted_after(statement, context.program.unit.body, frozenset(each.var for each in loops))
+        wanted = context.live.wanted_after(statement, frozenset(each.var for each in loops))
         for item in statement.items:
             yield from _after_implied(context, item, (), wanted, line)
 

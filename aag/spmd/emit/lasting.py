@@ -11,7 +11,7 @@ from msgspec import Struct
 from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.expressions import IntLit
-from aag.ir.liveness import wanted_after
+from aag.ir.liveness import Liveness
 from aag.ir.visitors import bodies, names_in
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.text import indented
@@ -30,8 +30,8 @@ class Wanted(Struct, frozen=True):
 class Lasting:
     """Knows the loops around each statement of a program unit."""
 
-    def __init__(self, body: Sequence[s.Stmt], nodes: Sequence[Node]) -> None:
-        self._body = body
+    def __init__(self, body: Sequence[s.Stmt], live: Liveness, nodes: Sequence[Node]) -> None:
+        self._live = live
         self._assigned: dict[tuple[int, int], set[str]] = {}
         """Place of an END DO -> indices that the node program assigns there (`aag.spmd.afterwards`)."""
         for node in walk(nodes):
@@ -66,7 +66,7 @@ class Lasting:
             root = each
         if root is None:
             return Wanted()
-        wanted = wanted_after(root, self._body, frozenset(of_forall | of_do))
+        wanted = self._live.wanted_after(root, frozenset(of_forall | of_do))
         done = self._assigned.get(_place(root.end), set()) if isinstance(root, s.Do) else set()
         return Wanted(wanted & of_forall, wanted & of_do - done)
 
