@@ -191,6 +191,11 @@ class Unit(Struct, frozen=True, kw_only=True, eq=False):
         return next((each for each in self.entities if each.name == name), None)
 
 
+def shown_procedure(name: str) -> str:
+    """How texts name a procedure: ``work$one``, which others share their name with, is ``one:work``."""
+    return ":".join(reversed(name.split("$")))
+
+
 class Program(Struct, frozen=True, kw_only=True, eq=False):
     """A whole program. `file` is the file with the main program, `lines` are its physical lines as read, for annotated
     output, `others` those of its other files by their number; `complete` is False where an `Opaque` statement had to

@@ -9,7 +9,7 @@ from aag.ir.evaluate import Environment
 from aag.ir.expressions import Binary, Element, Expr, IntLit, LogicalLit, RealLit, Section, StringLit, Unary, Var
 from aag.ir.linear import add, linear, subtract
 from aag.ir.ranks import is_array
-from aag.ir.units import Entity, Unit
+from aag.ir.units import Entity, Unit, shown_procedure
 from aag.procedures.allocated import Allocations
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused, extent, same
 from aag.wording import plural
@@ -25,11 +25,11 @@ def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr
         Refused: they do not fit.
     """
     if len(args) > len(unit.arguments):
-        raise Refused(f"{unit.name} has {len(unit.arguments)} arguments, the call {len(args)}")
+        raise Refused(f"{shown_procedure(unit.name)} has {len(unit.arguments)} arguments, the call {len(args)}")
     found = dict(zip(unit.arguments, args, strict=False))
     for name, value in keywords:
         if name not in unit.arguments:
-            raise Refused(f"{unit.name} has no argument {name}")
+            raise Refused(f"{shown_procedure(unit.name)} has no argument {name}")
         found[name] = value
     found = {name: each for name, each in found.items() if each != Var(ABSENT)}
     for name in unit.arguments:

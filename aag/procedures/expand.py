@@ -1,6 +1,5 @@
 """The calls of a program, each replaced by the statements of the procedure that it calls."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
@@ -11,7 +10,7 @@ from aag.ir import statements as s
 from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, RealLit, Unary, Var
 from aag.ir.intrinsics import CALLED
 from aag.ir.ranks import is_array
-from aag.ir.units import Program, Type, Unit
+from aag.ir.units import Program, Type, Unit, shown_procedure
 from aag.ir.visitors import (
     calls_used,
     map_expression,
@@ -63,9 +62,7 @@ class _Expansion:
         outer = [each for each in units if each.kind in ("subroutine", "function")]
         every = [*outer, *(inner for each in outer for inner in each.contains)]
         self._procedures = {each.name: each for each in every}
-        self._several = {name for name, count in Counter(each.name for each in every).items() if count > 1}
-        known = {name: each for name, each in self._procedures.items() if name not in self._several}
-        effects = AssignedNames(known)
+        effects = AssignedNames(self._procedures)
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
         self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects)
         self._effects = effects
@@ -170,7 +167,7 @@ class _Expansion:
         if isinstance(statement, s.Assign):
             scalar = not is_array(statement.target, entities)
             called = {name: each for name, each in called.items() if "elemental" in each.prefixes and not scalar}
-        long = frozenset(name for name, each in called.items() if name not in self._several and self._is_apart(each))
+        long = frozenset(name for name, each in called.items() if self._is_apart(each, {}))
         assigned = {
             each.target.name
             for each in walk_statements((statement,))
@@ -180,11 +177,18 @@ class _Expansion:
             return None
         return calling_loops(statement, entities, long, self._declarations.integer) if long else None
 
-    def _is_apart(self, unit: Unit) -> bool:
+    def _is_apart(self, unit: Unit, found: dict[str, bool]) -> bool:
         """Whether a function computes a scalar from scalars and reads no other variables, which a loop around it might
-        assign."""
+        assign; so must the procedures that it calls. `found`: which of them do."""
+        if unit.name not in found:
+            found[unit.name] = False  # it may call itself
+            found[unit.name] = self._computes_a_scalar(unit, found)
+        return found[unit.name]
+
+    def _computes_a_scalar(self, unit: Unit, found: dict[str, bool]) -> bool:
         local = {each.name: each for each in unit.entities}
-        dummies = [local.get(name) for name in (*unit.arguments, unit.result or unit.name)]
+        result = (unit.result or unit.name,) if unit.kind == "function" else ()
+        dummies = [local.get(name) for name in (*unit.arguments, *result)]
         if unit.commons or unit.contains or not all(each is not None and each.shape is None for each in dummies):
             return False
         try:
@@ -193,7 +197,8 @@ class _Expansion:
             return False
         outer = (self._declarations.entities.get(names.get(name, name)) for name in names_in(unit.body) - local.keys())
         constant = all(each is not None and "parameter" in each.attributes for each in outer)
-        return constant and not self._procedures.keys() & _called(unit.body)
+        inner = [self._procedures[name] for name in _called(unit.body) if name in self._procedures]
+        return constant and all(self._is_apart(each, found) for each in inner)
 
     def _claimed(self, statement: s.Stmt, stack: tuple[str, ...]) -> s.Stmt:
         """A loop whose INDEPENDENT counts the variables of the procedures inside it as NEW."""
@@ -243,7 +248,8 @@ class _Expansion:
             simple = self._simple(made)
             if simple is None:
                 return self._value(made, statement, stack, before)
-            before.append(self._entered(made.args, CallSite(made.name, statement.span)))
+            site = CallSite(shown_procedure(made.name), statement.span)
+            before.append(self._entered(self._procedures[made.name], made.args, site))
             return simple
 
         if not any(isinstance(each, Call) for whole in own_expressions(statement) for each in walk_expressions(whole)):
@@ -307,13 +313,7 @@ class _Expansion:
     def _simple(self, call: Call) -> Expr | None:
         """The formula of a function that is a single assignment of its result; None: it is more than that."""
         unit = self._procedures[call.name]
-        if (
-            unit.name in self._several
-            or len(unit.body) != 1
-            or not isinstance(unit.body[0], s.Assign)
-            or call.keywords
-            or unit.contains
-        ):
+        if len(unit.body) != 1 or not isinstance(unit.body[0], s.Assign) or call.keywords or unit.contains:
             return None
         target, value = unit.body[0].target, unit.body[0].value
         result = unit.entity(unit.result or unit.name)
@@ -363,10 +363,8 @@ class _Expansion:
             Refused: it cannot stand there.
         """
         if unit.name in stack:
-            between = stack[stack.index(unit.name) + 1 :]
-            raise Refused("it is recursive" + (f": it calls itself through {', '.join(between)}" if between else ""))
-        if unit.name in self._several:
-            raise Refused(f"several procedures are called {unit.name}")
+            through_them = ", ".join(map(shown_procedure, stack[stack.index(unit.name) + 1 :]))
+            raise Refused("it is recursive" + (f": it calls itself through {through_them}" if through_them else ""))
         if self._count > _MOST:
             raise Refused(f"the calls of the program become more than {_MOST:,} statements")
         model = model_of(unit)
@@ -383,13 +381,13 @@ class _Expansion:
             made = names.statements(body)
             if looped:
                 made = self._numbered(made)
-            site = CallSite(unit.name, span)
+            site = CallSite(shown_procedure(unit.name), span)
             inside = self.body(reached(made, site), (*stack, unit.name))
             before = reached((*entered(unit, names, span), *copies.before), site)
         finally:
             self._declarations.called = caller
             self._declarations.frames.pop(unit.name, None)
-        return names, (self._entered(args, site), *before, *inside, *reached(copies.after, site))
+        return names, (self._entered(unit, args, site), *before, *inside, *reached(copies.after, site))
 
     def _outer_constant(self, unit: Unit) -> Callable[[str], bool]:
         """Whether a name that a procedure does not declare is a constant."""
@@ -401,11 +399,11 @@ class _Expansion:
 
         return constant
 
-    def _entered(self, args: Sequence[Expr], site: CallSite) -> s.Stmt:
+    def _entered(self, unit: Unit, args: Sequence[Expr], site: CallSite) -> s.Stmt:
         """The call by itself: in a loop an assignment, so that the loops around stay a nest of assignments."""
-        name, span = site.procedure, through(site.at, site)
+        name, span = unit.name, through(site.at, site)
         if not self._loops:
-            return s.Enter(span=span, name=name, arguments=len(args))
+            return s.Enter(span=span, name=site.procedure, arguments=len(args))
         if name not in self._markers:
             self._markers[name] = self._declarations.integer(f"called${name}", span)
         return assign(span, Var(self._markers[name]), Call(CALLED, (IntLit(0),)))

@@ -7,7 +7,7 @@ from aag.diagnostics import Diagnostic
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.spelling import spell
-from aag.ir.units import Entity, Unit
+from aag.ir.units import Entity, Unit, shown_procedure
 from aag.ir.visitors import walk_statements
 
 _FIXED = e.Binary | e.Unary | e.IntLit | e.RealLit | e.LogicalLit | e.StringLit
@@ -43,23 +43,24 @@ def misfits(call: s.CallStmt, known: Mapping[str, Unit]) -> Iterator[Diagnostic]
     unit = known.get(call.name)
     if unit is None:
         return
+    shown = shown_procedure(call.name)
     if unit.kind == "function":
-        hint = f"write x = {call.name}(...), or make it a subroutine"
-        yield Diagnostic(code="E136", message=f"{call.name} is a function", span=call.span, hint=hint)
+        hint = f"write x = {shown}(...), or make it a subroutine"
+        yield Diagnostic(code="E136", message=f"{shown} is a function", span=call.span, hint=hint)
         return
     for dummy, actual in _pairs(call, unit):
         intent = next((each for each in ("out", "inout") if f"intent({each})" in dummy.attributes), "")
         if intent and isinstance(actual, _FIXED):
             yield Diagnostic(
                 code="E136",
-                message=f"{call.name} changes its argument {dummy.shown}, but {spell(actual)} is no variable",
+                message=f"{shown} changes its argument {dummy.shown}, but {spell(actual)} is no variable",
                 span=actual.span if actual.span.line else call.span,
                 hint=f"give a variable for {dummy.shown}, which has INTENT({intent.upper()})",
             )
 
         base = _base(actual)
         if base and dummy.shape is None and dummy.type.base in ("integer", "real") and dummy.type.base != base:
-            expected = f"the argument {dummy.shown} of {call.name} must be {dummy.type.base}"
+            expected = f"the argument {dummy.shown} of {shown} must be {dummy.type.base}"
             yield Diagnostic(
                 code="E136",
                 message=f"{expected}, but {spell(actual)} is {base}",

@@ -4,7 +4,7 @@ Attributes may come in any order and from any statement (``DIMENSION a(10)`` bef
 they are collected by name first and made into `Entity`s at the end.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec import Struct, field
 
@@ -76,6 +76,10 @@ class Declarations(Struct):
     """Constants that USE gives another name, and those of intrinsic modules: what they stand for."""
     callees: dict[str, str] = field(default_factory=dict)
     """Procedures that USE gives another name: what they are called in their module."""
+    contained: dict[str, str] = field(default_factory=dict)
+    """Procedures that it contains and whose name others have, too: the names that each has alone."""
+    access: dict[str, str] = field(default_factory=dict)
+    """What PUBLIC and PRIVATE say of names; of "" what they say of all others."""
     open: bool = False
     """Whether USE brings names that are not known."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -117,8 +121,12 @@ class Declarations(Struct):
         return None if name in self.names else self.aliases.get(name)
 
     def callee(self, name: str) -> str:
-        """The name of a procedure in the module that defines it."""
-        return name if name in self.names else self.callees.get(name, name)
+        """The name that the procedure has alone which is called by this one here."""
+        return name if name in self.names or name in self.procedures else self.specific(name)
+
+    def specific(self, name: str) -> str:
+        """As `callee`, where no generic name is meant."""
+        return self.contained.get(name) or self.callees.get(name, name)
 
     def element(self, element: Element) -> Expr:
         """What an element of a named integer constant stands for; any other element as it is."""
@@ -131,6 +139,24 @@ class Declarations(Struct):
         own = self.names.get(name)
         hidden = own is not None and "parameter" not in own.attributes
         return () if hidden else tuple(self.tables.get(name, {}).values())
+
+    def adopt_host(self, host: "Declarations") -> None:
+        """Take over what a host makes known."""
+        self.adopt(host)
+        self.callees |= {name: own for name, own in host.contained.items() if name not in host.procedures}
+
+    def adopt_module(self, module: "Declarations", only: Collection[str] | None) -> None:
+        """Take over what a module makes known, of its procedures those that are public and listed by ONLY."""
+        before = self.callees
+        self.adopt(module)
+        usual = module.access.get("", "public")
+        self.callees = before | {
+            name: module.callee(name)
+            for name in (*module.callees, *module.contained)
+            if name not in module.generics
+            and module.access.get(name, usual) == "public"
+            and (only is None or name in only)
+        }
 
     def adopt(self, other: "Declarations") -> None:
         """Take over what a host or a module makes known; of tables of constants, those whose names it does not hide."""

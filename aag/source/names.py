@@ -63,9 +63,9 @@ def _twice(units: Iterable[ReadUnit]) -> Iterator[Diagnostic]:
     for unit in (each.unit for each in units if each.unit.name and each.unit.kind != "program"):
         other = first.setdefault(unit.name, unit)
         if other is not unit:
-            what = unit.kind.replace("_", " ")
-            hint = f"the first {unit.name} is in {other.span.line_from(unit.span)}"
-            yield _error("E138", f"the {what} {unit.name} is defined twice", unit.span, hint)
+            what, shown = unit.kind.replace("_", " "), unit.name.partition("$")[0]
+            hint = f"the first {shown} is in {other.span.line_from(unit.span)}"
+            yield _error("E138", f"the {what} {shown} is defined twice", unit.span, hint)
 
 
 def _finish(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from aag.diagnostics import Diagnostic, Span
 from aag.ir import statements as s
 from aag.ir.expressions import Call
-from aag.ir.units import Unit
+from aag.ir.units import Unit, shown_procedure
 from aag.ir.visitors import bodies, own_expressions, walk_expressions, walk_statements
 from aag.source.callcheck import procedures
 from aag.source.concurrent import RULE
@@ -56,6 +56,7 @@ def _is_impure(name: str, unit: Unit | None) -> bool:
 
 
 def _error(name: str, span: Span) -> Diagnostic:
-    message = f"{name} is called in a DO CONCURRENT and is not PURE"
-    hint = f"declare {name} PURE, or write DO" if name not in _IMPURE else "call it outside of the loop, or write DO"
+    shown = shown_procedure(name)
+    message = f"{shown} is called in a DO CONCURRENT and is not PURE"
+    hint = f"declare {shown} PURE, or write DO" if name not in _IMPURE else "call it outside of the loop, or write DO"
     return Diagnostic(code=RULE, message=message, span=span, hint=hint)

@@ -29,7 +29,7 @@ _LISTED = {
     "Volatile_Stmt": "volatile",
 }
 _TOLERATED = frozenset(
-    "Access_Stmt Import_Stmt Format_Stmt Comment Contiguous_Stmt Protected_Stmt"
+    "Import_Stmt Format_Stmt Comment Contiguous_Stmt Protected_Stmt"
     " Asynchronous_Stmt Bind_Stmt Procedure_Declaration_Stmt Enum_Def".split()
 )
 _KEPT = frozenset("parameter allocatable save target pointer external intrinsic optional value volatile".split())
@@ -232,6 +232,12 @@ class SpecificationReader(TypeReader):
 
     # --- procedures ---
 
+    def _access(self, node: Any) -> None:
+        """PUBLIC and PRIVATE, of names or of all others."""
+        said, listed = node.items
+        for name in ("",) if listed is None else (str(each).lower() for each in listed.items):
+            self.into.access[name] = said.lower()
+
     def _use(self, node: Any) -> None:
         name = str(node.items[2]).lower()
         if name not in self.into.uses:
@@ -247,7 +253,7 @@ class SpecificationReader(TypeReader):
                     generic = _generic(part.items[0])
                     self.into.procedures.add(generic)
                 case "Procedure_Stmt":
-                    specific += (str(each).lower() for each in part.items[0].items)
+                    specific += (self.into.specific(str(each).lower()) for each in part.items[0].items)
                 case "Subroutine_Body" | "Function_Body":
                     specific.append(self._body(part))
         if generic:
@@ -342,6 +348,7 @@ _METHODS: dict[str, Callable[[SpecificationReader, Any], None]] = {
     "Parameter_Stmt": SpecificationReader._parameter,
     "Dimension_Stmt": SpecificationReader._dimension,
     "Common_Stmt": SpecificationReader._common,
+    "Access_Stmt": SpecificationReader._access,
     "Data_Stmt": SpecificationReader._data,
     "Equivalence_Stmt": SpecificationReader._equivalence,
     "Namelist_Stmt": SpecificationReader._namelist,

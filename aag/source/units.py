@@ -16,6 +16,7 @@ from aag.source.declarations import Declarations
 from aag.source.derived_types import of_type
 from aag.source.expressions import Locator
 from aag.source.files import MPI, WITHOUT_MPI
+from aag.source.homonyms import contained, homonyms, name_of
 from aag.source.intrinsic_modules import INTRINSIC_MODULES
 from aag.source.localities import Surroundings, with_localities
 from aag.source.mentions import free_names
@@ -41,6 +42,10 @@ _KINDS = {
 }
 
 
+_NAMED = frozenset(("Program_Stmt", "Module_Stmt", "Submodule_Stmt", "Subroutine_Stmt", "Function_Stmt"))
+"""Statements that name a unit."""
+
+
 class ReadUnit(Struct, frozen=True):
     """A unit with what is known of its names, for the checks that need the whole source."""
 
@@ -63,9 +68,12 @@ class UnitReader(Struct):
     diagnostics: list[Diagnostic] = field(default_factory=list)
     complete: bool = True
     concurrent: list[Concurrent] = field(default_factory=list)
+    homonyms: frozenset[str] = frozenset()
+    """Names that several procedures have."""
 
     def program(self, tree: Any) -> tuple[ReadUnit, ...]:
         """All units at the top of the tree."""
+        self.homonyms = homonyms(tree)
         found = tuple(self.unit(node, None) for node in tree.content if type(node).__name__ in _KINDS)
         for module, span in self.uses:
             if module not in self.modules and module not in INTRINSIC_MODULES:
@@ -91,11 +99,15 @@ class UnitReader(Struct):
         index = self._row(opening)
         end = self.rows[self._row(closing)].span
         names = Declarations(operands=self.operands)
-        names.unit = str(opening.items[1] if len(getattr(opening, "items", ())) > 1 else "").lower()
+        names.unit = str(opening.items[1]).lower() if type(opening).__name__ in _NAMED else ""
         if host is not None:
             names.implicit = dict(host.implicit)
             names.implicit_none = host.implicit_none
-            names.adopt(host)
+            names.unit = host.contained.get(names.unit, names.unit)
+            names.adopt_host(host)
+        names.contained = {
+            each: f"{each}${names.unit or 'main'}" for each in map(name_of, contained(node)) if each in self.homonyms
+        }
         name, arguments, result, prefixes = self._header(opening, index, names)
         specification = [part for part in node.content if type(part).__name__ == "Specification_Part"]
         execution = [part for part in node.content if type(part).__name__ == "Execution_Part"]
@@ -123,7 +135,7 @@ class UnitReader(Struct):
         self._note(body, names)
         unit = Unit(
             kind=_KINDS[type(node).__name__],  # type: ignore[arg-type]  # the values of _KINDS are the literals
-            name=name,
+            name=name if host is None else names.unit,
             arguments=arguments,
             result=result,
             prefixes=prefixes,

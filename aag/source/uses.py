@@ -30,10 +30,12 @@ class Module(Struct, frozen=True):
 
 
 class UseStatement(Struct, frozen=True):
-    """A USE statement. `only`: the names of the module in its list; `renamed`: new names and what they stand for."""
+    """A USE statement. `named`: the names of the module in its list; `only`: those that ONLY admits, None without it;
+    `renamed`: new names and what they stand for."""
 
     module: str
-    only: tuple[str, ...]
+    named: tuple[str, ...]
+    only: frozenset[str] | None
     renamed: Mapping[str, str]
     span: Span
 
@@ -44,13 +46,14 @@ class UseStatement(Struct, frozen=True):
         plain = [str(each).lower() for each in items if type(each).__name__ == "Name"]
         renames = [each.items for each in items if type(each).__name__ == "Rename" and each.items[0] is None]
         renamed = {str(local).lower(): str(name).lower() for _, local, name in renames}
-        return UseStatement(str(node.items[2]).lower(), (*plain, *renamed.values()), renamed, span)
+        only = frozenset(plain) if "ONLY" in str(node.items[3]).upper() else None
+        return UseStatement(str(node.items[2]).lower(), (*plain, *renamed.values()), only, renamed, span)
 
     def bring_in(self, names: Declarations, modules: Mapping[str, Module]) -> None:
         """Make known in `names` what the statement brings from a module of the language or of the source."""
         module = modules.get(self.module)
         if module is not None:
-            names.adopt(module.names)
+            names.adopt_module(module.names, self.only)
             self._check(module, names)
         elif self.module not in INTRINSIC_MODULES:
             names.open = True
@@ -78,7 +81,7 @@ class UseStatement(Struct, frozen=True):
             )
             names.open = True
         else:
-            names.callees[new] = module.callee(old)
+            names.callees[new] = module.specific(old)
             names.open = True
         if old in module.constants:
             names.constants[new] = module.constants[old]
@@ -86,7 +89,7 @@ class UseStatement(Struct, frozen=True):
     def _check(self, module: Module, names: Declarations) -> None:
         if module.names.open:
             return
-        for name in self.only:
+        for name in self.named:
             if name not in module.words and name not in module.names.aliases:
                 hint = did_you_mean(name, sorted(module.names.names)) or "correct the name, or declare it in the module"
                 self._report(names, "E118", f"the module {self.module} has no name {name}", hint)

@@ -17,7 +17,7 @@ from aag.ir.cycles import without_cycle
 from aag.ir.expressions import Var
 from aag.ir.intrinsics import INTRINSICS, SERIAL
 from aag.ir.nearest import did_you_mean
-from aag.ir.units import Entity, Program, Unit
+from aag.ir.units import Entity, Program, Unit, shown_procedure
 from aag.ir.visitors import walk_statements
 from aag.library.table import row
 from aag.mapping.layout import Layouts
@@ -86,7 +86,7 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
 def _uninterpreted(lowering: Lowering, name: str) -> str:
     """That a function is not followed, or not there."""
     program = lowering.program
-    body = f"the body of the function {name} is not interpreted"
+    body = f"the body of the function {shown_procedure(name)} is not interpreted"
     if row(name) is not None or any(each.name == name for each in program.costs):
         return f"{body} (FORALL, WHERE or an implied DO calls it)"
     known = functions_of(program, lowering.unit)

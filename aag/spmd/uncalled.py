@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
 from aag.ir.nearest import did_you_mean
-from aag.ir.units import Program, Unit
+from aag.ir.units import Program, Unit, shown_procedure
 from aag.ir.visitors import walk_statements
 from aag.source.files import WITHOUT_MPI
 
@@ -28,7 +28,6 @@ _BY_REASON = {
     "not followed": "let it point to a whole array or variable of the program",
     "components or parts": "use arrays, and an index in place of the pointer",
     "has arguments in brackets": "write the operator that is missing in front of the bracket, or declare its shape",
-    "several procedures": "give each procedure a name of its own",
 }
 """What the reasons say -> the way out; the first that fits."""
 
@@ -36,7 +35,7 @@ _BY_REASON = {
 def what_stays(program: Program, call: ir.CallStmt) -> str:
     """What is said of a call whose procedure is not interpreted."""
     if call.reason:
-        return f"the body of {call.name} is not interpreted ({call.reason})"
+        return f"the body of {shown_procedure(call.name)} is not interpreted ({call.reason})"
     home = entry_of(program, call.name)
     if home is not None:
         return f"{call.name} is an ENTRY of {home}, which is not modelled"

@@ -13,7 +13,7 @@ from aag.ir.printer import print_unit
 from aag.ir.spelling import spell, spell_type
 from aag.ir.statements import CallStmt
 from aag.ir.storage import member_names
-from aag.ir.units import Entity, Unit
+from aag.ir.units import Entity, Unit, shown_procedure
 from aag.ir.visitors import names_in, walk_expressions, walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.emit.body import Body
@@ -27,6 +27,7 @@ from aag.spmd.emit.tracing import heading
 from aag.spmd.names import RANDOM
 from aag.spmd.nodes import walk
 from aag.spmd.program import NodeProgram
+from aag.spmd.symbols import Symbols
 
 RUNTIME = Path(__file__).parent / "runtime"
 
@@ -127,8 +128,6 @@ def _refuse_calls(program: NodeProgram, context: Context) -> None:
             what = f"{statement.name.upper()}: processors would draw other numbers than the serial program"
             refusals.note(what, statement.span)
     inner = {unit.name: unit for unit in program.unit.contains}
-    entities = {entity.name for entity in program.unit.entities}
-    declared = {name for name in entities if context.symbols.intrinsic(name) is None}
     for unit in program.unit.contains:
         local = {entity.name for entity in unit.entities}
         for name in sorted(names_in(unit.body) - local):
@@ -141,17 +140,17 @@ def _refuse_calls(program: NodeProgram, context: Context) -> None:
             refusals.note(f"the reference {spell(each)}", each.span)
         elif isinstance(each, Call):
             with refusals.noting(each.span):
-                _refuse_call(each, inner.get(each.name), declared)
+                _refuse_call(each, inner.get(each.name), context.symbols)
 
 
 _TIMED_IN_ARRAYS = ("etime", "dtime")
 
 
-def _refuse_call(call: Call, unit: Unit | None, declared: Collection[str]) -> None:
+def _refuse_call(call: Call, unit: Unit | None, symbols: Symbols) -> None:
     if call.name in _TIMED_IN_ARRAYS:
         raise refused(f"the function {call.name}, which fills an array with times", call.span)
-    if unit is None and call.name in declared:
-        raise refused(f"the function {call.name} is not contained in the program unit", call.span)
+    if unit is None and symbols.intrinsic(call.name) is None and not call.name.endswith("$"):
+        raise refused(f"the body of the function {shown_procedure(call.name)} is not interpreted", call.span)
     if unit is not None and any(each.shape is not None for each in unit.entities if each.name in unit.arguments):
         raise refused(f"the function {unit.name} takes arrays", call.span)
 

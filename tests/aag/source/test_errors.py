@@ -193,6 +193,10 @@ ERRORS = {
             "x.f90:15:1: E138 the module f is defined twice (the first f is in line 13)",
         ],
     ),
+    "two procedures of one name in one host": (
+        "program p\ncontains\nsubroutine s\nend subroutine\nsubroutine s\nend subroutine\nend\n",
+        ["x.f90:5:1: E138 the subroutine s is defined twice (the first s is in line 3)"],
+    ),
     "declared twice": (
         "program p\nreal x\ninteger x\nend\n",
         ["x.f90:3:9: E131 x is declared twice (the first declaration is in line 2)"],

@@ -3,6 +3,9 @@ RETURN, functions, generic names."""
 
 import re
 
+SHARED = "inner"
+"""The name of internal procedures in several hosts."""
+
 INSIDE = ("forall", "assignment", "do", "scalar", "where")
 
 
@@ -49,7 +52,8 @@ class Calls:
 
     def hosted(self):
         """An internal subroutine that works with the variables of its host."""
-        name = self.fresh()
+        taken = any(f"subroutine {SHARED}()" in each for each in self.internal)
+        name = self.fresh() if taken else SHARED
         own = ["integer :: it1", *(["integer :: i, j, k"] if self.chance(50) else [])]
         self.internal += [f"subroutine {name}()", *own, *self.statements(), f"end subroutine {name}"]
         return [f"call {name}()"]
@@ -84,7 +88,7 @@ class Calls:
 
     def inside(self, body):
         """Statements of an external procedure in an internal one of its own, which sees the dummies of its host."""
-        name, times = self.fresh(), self.pick(1, 1, 2)
+        name, times = self.pick(SHARED, self.fresh()), self.pick(1, 1, 2)
         own = self.pick([], ["integer :: i, j, k, it1"], ["double precision :: t", "integer :: it1"])
         return [*[f"call {name}()"] * times, "contains", f"subroutine {name}()", *own, *body, f"end subroutine {name}"]
 
@@ -173,7 +177,10 @@ class Calls:
         name = self.fresh()
         several = ["if (x > y) then", f"{name} = 0.5d0 * x", "return", "end if"] if self.chance(50) else []
         head = [f"elemental double precision function {name}(x, y)", "double precision, intent(in) :: x, y"]
-        self.internal += [*head, *several, f"{name} = 0.25d0 * x + 0.5d0 * y", f"end function {name}"]
+        value = "0.25d0 * x + 0.5d0 * y"
+        if self.chance(40):
+            value = f"{self.called_inside()}(x, {self.pick('y', '0.5d0 * y')}) + {value}"
+        self.internal += [*head, *several, f"{name} = {value}", f"end function {name}"]
         one, other = self.expression([], 1), self.expression([], 1)
         if self.chance(30):
             return [f"s = {name}({one}, s) + {name}({other}, 0.5d0)"]
@@ -186,6 +193,15 @@ class Calls:
         target = self.reference(rows, array)
         value = f"{name}({self.reference(rows)}, {self.reference(rows)})"
         return [loops[0].do(), f"{target} = {value}", "end do"]
+
+    def called_inside(self):
+        """A function of scalars that another one calls."""
+        name = self.fresh()
+        head = [f"elemental double precision function {name}(x, y)", "double precision, intent(in) :: x, y"]
+        several = [f"{name} = 0.125d0 * y", f"if (x > 0.5d0) {name} = {name} - 0.0625d0 * x"]
+        body = self.pick([f"{name} = 0.125d0 * x - 0.0625d0 * y"], several)
+        self.internal += [*head, *body, f"end function {name}"]
+        return name
 
     def elementwise_function(self, name):
         """A function of scalars for each element of an array or a section."""
