@@ -94,12 +94,19 @@ def copy_shape(need: Need, layouts: Layouts) -> Hashable:
     names = _Names(layouts, [need.reference.indices, () if home is None else home.indices])
     if (need.reference.reads | (home.reads if home else frozenset())) & names.indices.keys():
         return need
-    where = None if home is None else (tuple(map(names.expr, home.subscripts)), tuple(map(names.index, home.indices)))
+    where = None
+    if home is not None:
+        layout = layouts.arrays[home.array]
+        axes = tuple(
+            (replace(axis, dim=0), names.expr(home.subscripts[axis.dim])) if axis.role == "dim" else axis
+            for axis in layout.axes
+        )
+        where = layout.grid, axes, tuple(map(names.index, home.indices))
     subscripts = tuple(map(names.expr, need.reference.subscripts))
     indices = tuple(map(names.index, need.reference.indices))
     if names.arrays:  # a subscript goes through one
         return need
-    return need.reference.array, subscripts, indices, where, None if home is None else _mapped(layouts, home.array)
+    return need.reference.array, subscripts, indices, where
 
 
 def _mapped(layouts: Layouts, name: str) -> Hashable:

@@ -337,8 +337,8 @@ class _Redundant:
         if isinstance(operation, Gather):
             return node, facts
         held = facts.get(operation.array, ())
-        fresh = {each.need for each in held if not each.stale}
-        needs = tuple(need for need in operation.needs if need not in fresh)
+        fresh = {self._shape(each.need) for each in held if not each.stale}
+        needs = tuple(need for need in operation.needs if self._shape(need) not in fresh)
         if not needs:
             return None, facts
         again = frozenset(operation.needs)
