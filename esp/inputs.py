@@ -20,6 +20,7 @@ from aag.ir.units import Entity, Program, Unit
 from aag.ir.visitors import walk_statements
 from aag.mapping.constants import constants_of
 from aag.pipeline import main_unit
+from esp.certain_reads import certain_reads
 from esp.read_later import also_assigned
 
 _ITEM = re.compile(r"""\s*(?:(\d+)\*)?('(?:[^']|'')*'|"(?:[^"]|"")*"|[^\s,/]*)\s*(,|/|(?=\s)|$)""")
@@ -148,7 +149,7 @@ def values_read(program: Program, text: str) -> dict[str, str]:
     records = _Records(text)
     found: dict[str, str] = {}
     formats = {each[1]: each[2] for line in program.lines if (each := _LABELLED.match(line))}
-    for statement in _certain(unit):
+    for statement in certain_reads(unit, constants, found):
         control = control_of(statement)
         if not control.is_standard:
             continue
@@ -203,16 +204,6 @@ def _constant(value: str, base: str) -> str:
             return f"'{value}'"
         case _:
             return value
-
-
-def _certain(unit: Unit) -> Iterator[s.Io]:
-    """The READ statements that run once, in their order, up to the first that may run otherwise."""
-    for statement in unit.body:
-        if isinstance(statement, s.Io):
-            if statement.kind == "read":
-                yield statement
-        elif any(isinstance(each, s.Io) and each.kind == "read" for each in walk_statements((statement,))):
-            return
 
 
 def _count(item: Expr, entities: Mapping[str, Entity], constants: Mapping[str, Value]) -> int | None:

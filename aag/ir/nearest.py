@@ -17,7 +17,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """A hint with the nearest candidate as it is written there, or an empty string."""
-    found = nearest(word, candidates)
+    found = nearest(word, (each for each in candidates if each != word))
     return f"did you mean {found}?" if found else ""
 
 

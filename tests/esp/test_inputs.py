@@ -99,6 +99,13 @@ def values_read_names(reads, text):
         ("read '(i3, /, i2)', n, l\nread *, k\n", set()),
         ("open (7, file='x')\nread (7,*) n\nread *, k\n", {"k"}),
         ("read *, n\ncall other(n)\n", set()),
+        ("10 read *, n\nif (n > 5 .or. n < 1) goto 10\nread *, k\n", {"n", "k"}),
+        ("10 read *, n\nif (n > 3) goto 10\nread *, k\n", set()),  # which runs again
+        ("10 read *, n\nif (n > 5) goto 10\nread *, k\nif (k < 1) goto 10\nread *, i\n", {"n", "k", "i"}),
+        ("do\nprint *, 'n?'\nread *, n\nif (n < 5) exit\nend do\nread *, k\n", {"n", "k"}),
+        ("do\nread *, n\nif (n + l < 5) exit\nend do\nread *, k\n", set()),
+        ("do\nread *, n\nn = n + 1\nif (n < 5) exit\nend do\nread *, k\n", set()),
+        ("do\nread *, n\nif (n < 5) then\nexit\nelse\nprint *, n\nend if\nend do\nread *, k\n", {"n", "k"}),
     ],
 )
 def test_only_what_is_certain_is_known(reads, known):

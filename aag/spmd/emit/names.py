@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, RealLit, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, RealLit, Var
 from aag.ir.intrinsics import CALLED
 from aag.ir.linear import add, subtract
 from aag.ir.spelling import spell
@@ -89,6 +89,8 @@ class Names:
                 return IntLit(self._program.layouts.procs)
             case RealLit(text=text) if text.partition("_")[2].strip("0123456789"):
                 return replace(expr, text=_unnamed(text, double=expr.double))
+            case ImpliedDo(var=var) if "$" in var:
+                return replace(expr, var=self.of(var))
             case Element(name=name, subscripts=subscripts):
                 return Element(self.of(name), self._packed(name, subscripts))
             case _:

@@ -55,8 +55,16 @@ class Calls:
         taken = any(f"subroutine {SHARED}()" in each for each in self.internal)
         name = self.fresh() if taken else SHARED
         own = ["integer :: it1", *(["integer :: i, j, k"] if self.chance(50) else [])]
-        self.internal += [f"subroutine {name}()", *own, *self.statements(), f"end subroutine {name}"]
+        self.internal += [f"subroutine {name}()", *own, *self.statements(), *self.shown(), f"end subroutine {name}"]
         return [f"call {name}()"]
+
+    def shown(self):
+        """An implied DO in a PRINT, perhaps with an index of the procedure."""
+        vectors = [each for each in self.arrays if each.rank == 1]
+        if not vectors or not self.chance(25):
+            return []
+        lower, upper = (array := self.random.choice(vectors)).bounds[0]
+        return [f"print *, ({array.name}(i), i = {lower}, {upper})"]
 
     def passed(self):
         """A subroutine that gets everything as arguments, under other names."""
