@@ -98,7 +98,8 @@ class _Slicer:
                 self._keep(node)
             # What counts may be a subscript while it grows; what it holds in bounds of loops and sections matters.
             compared = _compared(statement, indices) & wanted.scalars
-            deciding = (wanted.scalars | wanted.arrays) & _deciding(statement) - (counts - _bounds(statement))
+            deciding = (wanted.scalars | wanted.arrays) & _deciding(statement)
+            deciding -= {name for name in counts & deciding - _bounds(statement) if self._grows(name, node)}
             for name in sorted(compared | deciding):
                 self._look(name, node)
         self._grow()
@@ -107,6 +108,12 @@ class _Slicer:
             kept=frozenset(self._kept),
             seen={key: tuple(names) for key, names in self._seen.items()},
         )
+
+    def _grows(self, name: str, node: _Node) -> bool:
+        """Whether a loop around a statement gives a name new values."""
+        loops = [each for each in node.around() if isinstance(each.statement, LOOPS)]
+        defined = self._defining.get(name, ())
+        return any(each.number <= one.number < each.behind for each in loops for one in defined)
 
     def _flatten(self, body: Iterable[s.Stmt], parent: _Node | None) -> None:
         for statement in body:

@@ -10,7 +10,7 @@ from aag.ir.evaluate import Unknown, Value, evaluate
 from aag.ir.expressions import Call, Component, Element, Expr, ImpliedDo, Substring, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import names_in, own_expressions, walk_expressions, walk_statements
+from aag.ir.visitors import bodies, names_in, own_expressions, walk_expressions, walk_statements
 
 Passed = Callable[[str, Sequence[Expr], Sequence[tuple[str, Expr]]], Iterator[str]]
 """The names that a call of a procedure with these arguments may assign."""
@@ -57,6 +57,16 @@ def steady(unit: Unit, env: Mapping[str, Value], passed: Passed) -> dict[str, Va
         elif entity.initial is None and times.get(entity.name) == 1 and entity.name in given:
             waiting[entity.name] = given[entity.name]
     return _values(waiting, env)
+
+
+def defined_once(unit: Unit, passed: Passed) -> frozenset[str]:
+    """The integer scalars that get a value in a single place, which is in no loop: READ or an assignment."""
+    times = assignments(unit, passed)
+    shared = {name for each in unit.equivalences for name in names_in(*each.members)}
+    shared |= {name for common in unit.commons for name in common.names}
+    own = {each.name for each in unit.entities if _is_plain(each) and each.initial is None} - shared
+    outside = {name for each in unit.body if not bodies(each) for name in _assigned(each, unit, passed)}
+    return frozenset(name for name in own & outside if times[name] == 1)
 
 
 def assignments(unit: Unit, passed: Passed) -> Mapping[str, int]:

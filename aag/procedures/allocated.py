@@ -10,6 +10,7 @@ from aag.ir import statements as s
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Call, Element, Expr, IntLit, Section, Var
+from aag.ir.steady import Passed, defined_once
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import names_in, walk_statements
 
@@ -18,13 +19,14 @@ _DEFERRED = frozenset(("allocatable", "pointer"))
 
 class Allocations(Struct, frozen=True):
     """What ALLOCATE statements say of bounds. `elsewhere`: whether some array may begin elsewhere than at 1; `shapes`:
-    the bounds of arrays, where all ALLOCATE statements give the same."""
+    the bounds of arrays, where all ALLOCATE statements give the same. `steady`: scalars that do not change then."""
 
     elsewhere: bool = False
     shapes: Mapping[str, tuple[Bound, ...]] = field(default_factory=dict)
+    steady: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(main: Unit, modules: Iterable[Unit], procedures: Iterable[Unit]) -> "Allocations":
+    def of(main: Unit, modules: Iterable[Unit], procedures: Iterable[Unit], passed: Passed) -> "Allocations":
         """Those of a program."""
         declared = [each for unit in (main, *modules) for each in unit.entities]
         times = Counter(each.name for each in declared)
@@ -40,11 +42,12 @@ class Allocations(Struct, frozen=True):
                 found.setdefault(item.name, set()).add(() if own else shape)
         alike = {name: shape for name, shapes in found.items() if len(shapes) == 1 for shape in shapes}
         known = {name: shape for name, shape in alike.items() if shape and name in shared}
-        return Allocations(elsewhere, {} if dummies else known)  # a dummy may be any of them
+        steady = defined_once(main, passed)
+        return Allocations(elsewhere, {} if dummies else known, steady)  # a dummy may be any of them
 
     def bounded(self, array: Entity, dummy: Entity, env: Environment) -> Entity:
-        """An actual array with its bounds: constants, or inquiries where it may begin elsewhere than at 1. A dummy that
-        is ALLOCATABLE or a POINTER has them, too, and needs none."""
+        """An actual array with its bounds: constants, scalars that do not change, or inquiries where it may begin
+        elsewhere than at 1. A dummy that is ALLOCATABLE or a POINTER has them, too, and needs none."""
         if dummy.attributes & _DEFERRED or not array.attributes & _DEFERRED:
             return array
         shape = self.shapes.get(array.name, ())
@@ -52,8 +55,12 @@ class Allocations(Struct, frozen=True):
             pairs = [(_value(each.lower, env), _value(each.upper, env)) for each in shape]
         except Unknown:
             pairs = []
-        if pairs and len(pairs) == len(array.shape or ()):
+        fits = len(shape) == len(array.shape or ())
+        if pairs and fits:
             return replace(array, shape=tuple(Bound(lower=IntLit(low), upper=IntLit(high)) for low, high in pairs))
+        names = names_in(*(part for each in shape for part in (each.lower, each.upper)))
+        if shape and fits and names <= self.steady | env.keys():
+            return replace(array, shape=shape)
         return _asked(array) if self.elsewhere else array
 
 

@@ -66,7 +66,7 @@ class _Expansion:
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
         self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects)
         self._effects = effects
-        allocations = Allocations.of(main, modules, every)
+        allocations = Allocations.of(main, modules, every, effects.passed)
         self._binder = Binder(self._declarations, effects, self._procedures, allocations=allocations)
         self._markers: dict[str, str] = {}
         self._refusals: dict[str, str] = {}

@@ -95,6 +95,12 @@ def checked(lowering: Lowering, statement: ir.Io) -> Control:
     return control
 
 
+def is_formatted(statement: ir.Io) -> bool:
+    """Whether values are text outside: PRINT, NAMELIST, and what has a format."""
+    control = control_of(statement)
+    return statement.kind == "print" or bool(control.format or control.namelist or statement.group)
+
+
 def is_internal(lowering: Lowering, control: Control) -> bool:
     """Whether the unit is a character variable."""
     name = control.unit.partition("(")[0].strip().lower()
@@ -122,9 +128,10 @@ def emit_host(
     executed; `nest`: the loops that hold nothing but READs; `changed`: further names that get another value."""
     count: Expr = IntLit(0)
     size: Expr = IntLit(0)
+    formatted = is_formatted(statement)
     for item in items:
-        count = add(count, item.count)
-        size = add(size, multiply(item.count, IntLit(item.characters)))
+        count = add(count, item.count if formatted else IntLit(0))
+        size = add(size, multiply(item.count, IntLit(item.characters if formatted else item.bytes)))
     records = IntLit(1) if records is None else records
     shared = share(lowering.env, [*(items if kind == "read" else ()), *extra])
     targets = (*(items if kind == "read" else ()), *extra)

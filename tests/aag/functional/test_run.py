@@ -81,6 +81,14 @@ def test_a_scalar_with_several_values_is_not_found():
     assert found(text, "m").missing == {"m": "it has several values: 3 in line 7, 4 in line 7"}
 
 
+def test_a_bound_that_selects_an_element_where_it_has_another_value():
+    other = ("k = 2", "do i = 1, k", "a(i) = 0", "end do", "k = 7 - p(2)", "a(k) = x")
+    text = program(*USED, "integer :: k", "p = 2", *other)
+    assert found(text, "k").missing == {"k": "it has several values: 2 in line 7, 5 in line 11"}
+    counter = ("k = 0", "do i = 1, 3", "k = k + 1", "a(k) = x", "end do", "do i = 1, k", "a(i) = 0", "end do")
+    assert found(program(*USED, "integer :: k", *counter), "k").scalars == {"k": 3}
+
+
 def test_contents_of_an_array_at_its_first_use():
     text = program(*USED, "p(1) = 3", "p(2:3) = p(1) + (/ 1, 2 /)", "x = 0", "a(p(1)) = x", "a(p(2)) = x")
     result = found(text, "p")

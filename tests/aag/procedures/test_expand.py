@@ -385,6 +385,25 @@ def test_an_assumed_shape_dummy_begins_where_the_allocated_array_does(call, targ
 
 
 @pytest.mark.parametrize(
+    ("before", "in_full"),
+    [
+        ("read *, n", True),
+        ("n = 8", True),
+        ("read *, n\nn = n + 1", False),
+        ("do i = 1, 2\nread *, n\nend do", False),
+        ("call put(n)", True),
+    ],
+)
+def test_an_explicit_shape_dummy_of_an_array_of_unknown_size(before, in_full):
+    text = (
+        f"program p\ninteger :: n, i\nreal, allocatable :: c(:, :)\n{before}\nallocate(c(n, n))\ncall e(c, n)\n"
+        "contains\nsubroutine e(y, m)\ninteger :: m\nreal :: y(m, m)\ny = 1\nend subroutine\nend program\n"
+    )
+    body = main_unit(read_program(text, "p.f90")).body
+    assert any(isinstance(each, s.CallStmt) and each.name == "e" for each in body) != in_full
+
+
+@pytest.mark.parametrize(
     ("elsewhere", "reason"),
     [
         ("subroutine f\nreal :: w(2)\nw = 1\nend subroutine\n", ""),

@@ -51,6 +51,21 @@ def test_what_is_read_into_a_distributed_array_is_scattered_once():
     assert isinstance(program.body[-1], nodes.Communicate)
 
 
+@pytest.mark.parametrize(
+    ("statement", "amounts"),
+    [
+        ("write (20) a", [0, 400]),
+        ("write (unit=20, rec=3) a, x", [0, 404]),
+        ("read (20) b", [0, 40, 40]),
+        ("write (20, *) a", [100, 1700]),
+        ("write (20, fmt='(5e12.4)') b", [10, 170]),
+        ("write (20, 30) x\n30 format (f8.2)", [1, 17]),
+    ],
+)
+def test_unformatted_output_has_the_bytes_of_memory_and_formats_nothing(statement, amounts):
+    assert lowered(statement)[1] == amounts
+
+
 def test_a_replicated_array_that_is_read_goes_to_all_as_it_lies_in_memory():
     _, amounts, moves = lowered("read *, b")
     assert amounts == [10, 170, 40]
