@@ -93,14 +93,14 @@ def is_end(line: LineMetrics, prediction: Prediction) -> bool:
 
 
 def input_output_s(prediction: Prediction) -> tuple[float, float]:
-    """What input and output take, mean over processors: themselves, and in waiting at the end of the program for the
-    processor that does them, where that is known."""
+    """What input and output take on the processor that does them, and the mean waiting for it at the end of the program,
+    where these are known."""
     own_s = first(prediction.io_s)
     most_s = sum(
         first(each.max_s) for each in prediction.aaus if each.label in _INPUT_OUTPUT and each.max_s is not None
     )
     ends_s = sum(first(each.parts.waiting_s) for each in prediction.aaus if each.kind == "End")
-    return own_s, max(0.0, min(ends_s, most_s - own_s))
+    return max(own_s, most_s), max(0.0, min(ends_s, most_s - own_s))
 
 
 _CONSTANTS = 6
