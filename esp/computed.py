@@ -48,6 +48,8 @@ class Computed(Struct, frozen=True, kw_only=True):
     assumptions: tuple[Assumption, ...] = ()
     taken: frozenset[str] = frozenset()
     """Scalars whose values nobody knows."""
+    unsteady: frozenset[str] = frozenset()
+    """Scalars whose values do not hold in conditions."""
     uncomputed: Mapping[int, str] = {}
     """Lines of loops whose trip counts cannot be computed and are assumed -> why."""
     shares: Shares = Shares()
@@ -60,6 +62,7 @@ class Computed(Struct, frozen=True, kw_only=True):
             trips={**self.trips, **other.trips},
             assumptions=tuple(dict.fromkeys((*self.assumptions, *other.assumptions))),
             taken=self.taken | other.taken,
+            unsteady=self.unsteady | other.unsteady,
             uncomputed={**self.uncomputed, **other.uncomputed},
             shares=self.shares.joined(other.shares),
         )
@@ -193,6 +196,7 @@ def setting_of(program: Program, request: Request, computed: Computed) -> Settin
         trips=computed.trips,
         asks_trips=bool(request.budget),
         uncomputed=computed.uncomputed,
+        unsteady=computed.unsteady - {name for name, _ in given_values(program, request)},
         branches=computed.shares.branches,
         masks=computed.shares.masks,
         asks_shares=_asks_shares(request),
@@ -220,7 +224,14 @@ def _computed(
         for name in sorted(names - made.missing.keys())
     )
     taken = growing & made.scalars.keys()
-    return Computed(values=made.scalars, trips=made.trips, assumptions=told, taken=taken), made.missing
+    computed = Computed(
+        values=made.scalars,
+        trips=made.trips,
+        assumptions=told,
+        taken=taken,
+        unsteady=made.unsteady & made.scalars.keys(),
+    )
+    return computed, made.missing
 
 
 @lru_cache(maxsize=64)

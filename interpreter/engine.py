@@ -114,7 +114,7 @@ def _interpreted(
     watch: Watch | None,
 ) -> Result:
     graph = without_conditions(graph, _ended(setting))
-    walker = Walker(graph, setting.values, setting.scalar_steps)
+    walker = Walker(graph, setting.values, setting)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
         run = start(application, graph, machine, setting, walker, listener)
         run.watch = watch
@@ -215,8 +215,8 @@ def _between_marks(run: Run, own_end: Array, idle: Array) -> tuple[Array, Array]
 class Walker:
     """Visits AAUs in program order. What a body leaves early is handed up as "kind:name" (see `Run.visit`)."""
 
-    def __init__(self, graph: g.Graph, given: Mapping[str, Value], steps: int = NO_SETTING.scalar_steps) -> None:
-        self.scalars = Scalars(graph, given, steps)
+    def __init__(self, graph: g.Graph, given: Mapping[str, Value], setting: Setting = NO_SETTING) -> None:
+        self.scalars = Scalars(graph, given, setting.scalar_steps, setting.unsteady)
 
     def walk(self, run: Run, graph: g.Graph) -> None:
         """Interpret a whole graph.

@@ -109,9 +109,12 @@ def defined(body: Body) -> frozenset[str]:
 class Scalars:
     """What is known about scalars: which matter, and what the user said."""
 
-    def __init__(self, graph: g.Graph, given: Environment, steps: int = STEPS) -> None:
+    def __init__(
+        self, graph: g.Graph, given: Environment, steps: int = STEPS, unsteady: frozenset[str] = frozenset()
+    ) -> None:
         self.graph = graph
         self.given = given
+        self._unsteady = unsteady
         self._steps = Budget(steps)
         own = frozenset[str]().union(*(decides(each) for each in g.walk(graph.body)))
         self.relevant = closure(graph.critical | own | touching(graph.body), graph.body)
@@ -236,6 +239,8 @@ class Scalars:
 
     def holds(self, condition: Expr, env: Env) -> bool | None:
         """Whether a condition holds; None: not known. A known operand may decide .and. and .or. by itself."""
+        if self._unsteady and self._unsteady & names_in(condition):
+            env = {name: value for name, value in env.items() if name not in self._unsteady}
         try:
             return bool(evaluate(condition, env))
         except Unknown:

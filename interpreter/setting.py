@@ -39,6 +39,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     timed: bool = False
     """Keep metrics only between the first and the last reading of the clock (Def 5)."""
     values: Mapping[str, Value] = field(default_factory=dict)
+    unsteady: frozenset[str] = frozenset()
+    """Names of `values` that hold in bounds and subscripts, but not in conditions."""
     trips: Mapping[int, LoopTrips] = field(default_factory=dict)
     """Line of a loop that data end -> its computed trip count, where `values` has none."""
     asks_trips: bool = False

@@ -48,6 +48,8 @@ class _Watch:
 
     def __init__(self) -> None:
         self.scalars: dict[str, dict[Value, int]] = {}
+        self.tests: dict[str, set[Value]] = {}
+        self.moving: frozenset[str] = frozenset()
         self.unset: dict[str, int] = {}
         self.trips: dict[int, list[tuple[int, bool, int, int]]] = {}
         self.tables: dict[str, Table] = {}
@@ -58,6 +60,11 @@ class _Watch:
         values = self.scalars.setdefault(name, {})
         if len(values) < 10:
             values.setdefault(value, line)
+
+    def test(self, name: str, value: Value) -> None:
+        values = self.tests.setdefault(name, set())
+        if len(values) < 10:
+            values.add(value)
 
     def trip(self, line: int, count: int, partial: bool, left: int, length: int) -> None:
         self.trips.setdefault(line, []).append((count, partial, left, length))
@@ -101,6 +108,7 @@ def computed(
         found += [_attempt(unit, each, values, meter) for each in parts] if again else [first]
     return Found(
         scalars={name: value for each in found for name, value in each.scalars.items()},
+        unsteady=frozenset().union(*(each.unsteady for each in found)),
         trips={line: count for each in found for line, count in each.trips.items()},
         tables={name: table for each in found for name, table in each.tables.items()},
         changing=frozenset().union(*(each.changing for each in found)),
@@ -143,6 +151,7 @@ def _run(unit: Unit, wanted: WantedValues, values: Mapping[str, Value], meter: s
     except RecursionError as problem:
         raise NotComputable("it is nested too deep") from problem
     watch = _Watch()
+    watch.moving = part.moving
     space: dict[str, Any] = {**vars(support), **vars(whole), "np": np, "math": math}
     try:
         exec(compile(text.text, _FILE, "exec"), space)  # noqa: S102 (made from the syntax tree, no text of the program)
@@ -222,6 +231,7 @@ def _found(watch: _Watch, wanted: WantedValues, why: str) -> Found:
     return Found(
         scalars=scalars,
         trips=trips,
+        unsteady=watch.moving | {name for name, value in scalars.items() if watch.tests.get(name, set()) - {value}},
         tables=watch.tables,
         changing=frozenset(watch.changing),
         frequencies=shares,

@@ -21,16 +21,19 @@ _NAME = re.compile(r"[a-z][\w$]*", re.IGNORECASE)
 
 
 class Slice(Struct, frozen=True):
-    """A part of a unit: `names` whose values are followed, `kept` statements by identity, and the wanted names that are
-    looked at just before a statement (`seen`)."""
+    """A part of a unit: `names` whose values are followed, `kept` statements by identity, the wanted names that are
+    looked at just before a statement (`seen`), those that conditions test there (`tested`), and those that a loop
+    changes whose own condition tests them (`moving`)."""
 
     names: frozenset[str]
     kept: frozenset[int]
     seen: Mapping[int, tuple[str, ...]]
+    tested: Mapping[int, tuple[str, ...]]
+    moving: frozenset[str]
 
     def keeps(self, statement: s.Stmt) -> bool:
         """Whether the statement, or a look at names before it, is part of the slice."""
-        return id(statement) in self.kept or id(statement) in self.seen
+        return id(statement) in self.kept or id(statement) in self.seen or id(statement) in self.tested
 
 
 class _Node(Struct, frozen=True, eq=False):
@@ -103,17 +106,36 @@ class _Slicer:
             for name in sorted(compared | deciding):
                 self._look(name, node)
         self._grow()
+        tested, moving = self._tests(wanted.scalars & self._names)
         return Slice(
             names=frozenset(self._names),
             kept=frozenset(self._kept),
             seen={key: tuple(names) for key, names in self._seen.items()},
+            tested={key: tuple(sorted(names)) for key, names in tested.items()},
+            moving=moving,
         )
+
+    def _tests(self, wanted: frozenset[str]) -> tuple[dict[int, set[str]], frozenset[str]]:
+        """Where conditions test scalars, and the scalars that a loop changes whose condition tests them."""
+        tested: dict[int, set[str]] = {}
+        moving: set[str] = set()
+        for node in self._nodes:
+            if not isinstance(node.statement, s.If | s.SelectCase | s.DoWhile):
+                continue
+            for name in names_in(*own_expressions(node.statement)) & wanted:
+                place = self._place(name, node)
+                if isinstance(node.statement, s.DoWhile) and self._defined_in(name, node):
+                    moving.add(name)
+                elif place.parent is None or id(place.parent.statement) in self._kept:
+                    tested.setdefault(id(place.statement), set()).add(name)
+        return tested, frozenset(moving)
+
+    def _defined_in(self, name: str, node: _Node) -> bool:
+        return any(node.number <= one.number < node.behind for one in self._defining.get(name, ()))
 
     def _grows(self, name: str, node: _Node) -> bool:
         """Whether a loop around a statement gives a name new values."""
-        loops = [each for each in node.around() if isinstance(each.statement, LOOPS)]
-        defined = self._defining.get(name, ())
-        return any(each.number <= one.number < each.behind for each in loops for one in defined)
+        return any(isinstance(each.statement, LOOPS) and self._defined_in(name, each) for each in node.around())
 
     def _flatten(self, body: Iterable[s.Stmt], parent: _Node | None) -> None:
         for statement in body:
@@ -164,17 +186,21 @@ class _Slicer:
                     yield from all_passed(each.name, each.args, each.keywords)
 
     def _look(self, name: str, node: _Node) -> None:
-        """See the value of a name before a statement, or before the outermost statement around it that leaves the value
-        as it is."""
-        place = node
-        for each in node.around():
-            if any(each.number <= one.number < each.behind for one in self._defining.get(name, ())):
-                break
-            place = each
+        """See the value of a name before a statement."""
+        place = self._place(name, node)
         self._seen.setdefault(id(place.statement), {})[name] = None
         self._need((name,))
         if place.parent is not None:
             self._keep(place.parent)
+
+    def _place(self, name: str, node: _Node) -> _Node:
+        """A statement, or the outermost one around it that leaves the value of a name as it is."""
+        place = node
+        for each in node.around():
+            if self._defined_in(name, each):
+                break
+            place = each
+        return place
 
     def _need(self, names: Iterable[str]) -> None:
         for name in names:

@@ -108,13 +108,15 @@ class WantedValues(Struct, frozen=True, kw_only=True):
 class Found(Struct, frozen=True, kw_only=True):
     """Values that a run found.
 
-    `scalars`: those with one value at all places where bounds and subscripts use them. `tables`: arrays at their first
+    `scalars`: those with one value at all places where bounds and subscripts use them; `unsteady`: those of them that
+    have another one where conditions test them. `tables`: arrays at their first
     use in a bound or subscript; `changing`: those of them that have other contents at a later use. `frequencies`: the
     share of each branch of a condition, then of none. `missing`: name of what was not found (`WantedValues.names`) and
     the reason.
     """
 
     scalars: Mapping[str, Value]
+    unsteady: frozenset[str]
     trips: Mapping[int, LoopTrips]
     tables: Mapping[str, Table]
     changing: frozenset[str]

@@ -103,6 +103,12 @@ class _Writer:
             self._declaring.before(each)
             for name in self._part.seen.get(id(each), ()):
                 self._look(name, each.span.line)
+            for name in self._part.tested.get(id(each), ()):
+                if name not in self._terms.constants and name not in self._terms.arrays:
+                    with self._lines.block("try"):
+                        self._lines.add(f"watch.test({name!r}, {variable(name)})")
+                    with self._lines.block("except NameError"):
+                        self._lines.add("pass")
             if id(each) in self._part.kept:
                 with self._lines.guarded(each.span.line):
                     self._statement(each)

@@ -93,8 +93,8 @@ def is_end(line: LineMetrics, prediction: Prediction) -> bool:
 
 
 def input_output_s(prediction: Prediction) -> tuple[float, float]:
-    """What input and output take on the processor that does them, and the mean waiting for it at the end of the program,
-    where these are known."""
+    """What input and output take on the processor that does them, and the mean waiting for it at the end of the
+    program, where these are known."""
     own_s = first(prediction.io_s)
     most_s = sum(
         first(each.max_s) for each in prediction.aaus if each.label in _INPUT_OUTPUT and each.max_s is not None

@@ -127,8 +127,8 @@ def _particulars(prediction: Prediction) -> list[str]:
         told.append(f"imbalance {significant(first(prediction.imbalance))}")
     one_s, waited_s = input_output_s(prediction)
     if one_s >= _WORTH_SAYING * first(prediction.time_s) > 0:
-        where = " on the processor that does it" if prediction.processors > 1 else ""
-        waiting = f", {seconds(waited_s)} of waiting at the end" if waited_s else ""
+        where = " on 1 processor" if prediction.processors > 1 else ""
+        waiting = f", {seconds(waited_s)} waiting at the end" if waited_s else ""
         told.append(f"I/O {seconds(one_s)}{where}{waiting}")
     return told
 

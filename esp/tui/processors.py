@@ -28,7 +28,7 @@ def by_processor(stages: api.Stages, system: System, request: api.Request, watch
     machine = export(system, request.scenario)
 
     def attempt(setting: Setting) -> Run:
-        walker = Walker(graph, setting.values, setting.scalar_steps)
+        walker = Walker(graph, setting.values, setting)
         run = start(Application(program), graph, machine, setting, walker)
         run.watch = watch
         walker.walk(run, graph)

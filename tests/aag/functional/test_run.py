@@ -224,3 +224,15 @@ def test_conditions_that_use_up_the_budget_together_are_not_tried_one_by_one(mon
     assert set(found(text, branches=lines, limits=RunLimits(operations=10_000)).missing) == {f"if_{at}" for at in lines}
     assert len(tried) == 1
     assert not found(text, branches=lines).missing
+
+
+def test_a_value_that_does_not_hold_in_conditions():
+    tested = ("k = 2", "if (k < 3) x = 1", "do i = 1, k", "a(i) = 0", "end do")
+    again = ("k = 7 - p(2)", "do while (k > 3 .and. x < 9)", "x = x + 1", "end do")
+    head = (*USED, "integer :: k", "p = 2", "x = 0")
+    assert found(program(*head, *tested), "k").unsteady == frozenset()
+    result = found(program(*head, *tested, *again), "k")
+    assert result.scalars == {"k": 2}
+    assert result.unsteady == {"k"}
+    counted = ("k = 0", "do while (k < 4)", "k = k + 1", "end do", "do i = 1, k", "a(i) = 0", "end do")
+    assert found(program(*head, *counted), "k").unsteady == {"k"}
