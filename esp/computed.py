@@ -40,6 +40,10 @@ _MORE = 10
 """By what a budget that is used up is multiplied in the hint."""
 
 
+_SCALAR_STEP = 500
+"""Operations of the budget for a statement that is carried out while the flow is followed."""
+
+
 class Computed(Struct, frozen=True, kw_only=True):
     """What was computed so far: values of scalars, trip counts of while loops by line, and what is said about them."""
 
@@ -195,6 +199,7 @@ def setting_of(program: Program, request: Request, computed: Computed) -> Settin
         values={**computed.values, **dict(given_values(program, request))},
         trips=computed.trips,
         asks_trips=bool(request.budget),
+        scalar_steps=max(Setting().scalar_steps, request.budget // _SCALAR_STEP),
         uncomputed=computed.uncomputed,
         unsteady=computed.unsteady - {name for name, _ in given_values(program, request)},
         branches=computed.shares.branches,

@@ -262,7 +262,7 @@ class Scalars:
                         code="E507",
                         span=span,
                         message="the values that decide the flow take too many steps to compute",
-                        hint="choose fewer iterations, or give what its loops compute with ‹set NAME=VALUE›",
+                        hint="choose fewer iterations or a larger ‹budget›, or give values with ‹set NAME=VALUE›",
                     ),
                 )
             )

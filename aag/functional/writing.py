@@ -7,6 +7,7 @@ from msgspec import Struct
 from aag.functional.declaring import Declaring, storages
 from aag.functional.functions import Functions
 from aag.functional.lines import Lines
+from aag.functional.looking import look
 from aag.functional.nests import nested, planned, step_of
 from aag.functional.slicing import Slice
 from aag.functional.tables import NotComputable, WantedValues
@@ -101,28 +102,10 @@ class _Writer:
                 continue
             self._lines.at = each.span.line
             self._declaring.before(each)
-            for name in self._part.seen.get(id(each), ()):
-                self._look(name, each.span.line)
-            for name in self._part.tested.get(id(each), ()):
-                if name not in self._terms.constants and name not in self._terms.arrays:
-                    with self._lines.block("try"):
-                        self._lines.add(f"watch.test({name!r}, {variable(name)})")
-                    with self._lines.block("except NameError"):
-                        self._lines.add("pass")
+            look(each, self._part, self._terms, self._lines)
             if id(each) in self._part.kept:
                 with self._lines.guarded(each.span.line):
                     self._statement(each)
-
-    def _look(self, name: str, line: int) -> None:
-        storage = self._terms.arrays.get(name)
-        if storage is not None:
-            with self._lines.block(f"if {array(name)} is not None"):
-                self._lines.add(f"watch.table({name!r}, {array(name)}, {storage.lowers}, {line}, meter)")
-        elif name not in self._terms.constants:
-            with self._lines.block("try"):
-                self._lines.add(f"watch.scalar({name!r}, {variable(name)}, {line})")
-            with self._lines.block("except NameError"):
-                self._lines.add(f"watch.unset.setdefault({name!r}, {line})")
 
     def _statement(self, statement: s.Stmt) -> None:
         match statement:

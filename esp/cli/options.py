@@ -3,11 +3,11 @@
 import argparse
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from esp.cli.console import COLOURS, Console, console_for
-from esp.errors import UsageError
+from esp.errors import UnreadableFileError, UsageError
 from esp.values import pairs, pairs_many, value_of
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait for
@@ -223,10 +223,20 @@ def console_of(options: argparse.Namespace, writes: Sequence[str] = ()) -> Conso
 
     Raises:
         UsageError: the output is something else than the suffix of its file says.
+        UnreadableFileError: its folder does not exist, which is said before much is computed.
     """
+    if options.output is not None and not _has_folder(options.output):
+        raise UnreadableFileError("cannot be written: no such file or directory.", where=options.output)
     if options.output is not None and PurePath(options.output).suffix.lower() not in writes:
         _check_suffix(options, writes)
     return console_for(options.color, quiet=options.quiet, file=options.output)
+
+
+def _has_folder(file: str) -> bool:
+    try:
+        return Path(file).parent.is_dir()
+    except OSError:  # writing says what is wrong with it
+        return True
 
 
 def _check_suffix(options: argparse.Namespace, writes: Sequence[str]) -> None:

@@ -245,7 +245,8 @@ def _best_number(scaling: Sequence[Prediction]) -> str:
     tried = ", ".join(str(each.processors) for each in scaling)
     if fastest is scaling[0]:
         return f"{plural(base, 'processor')} {'are' if base > 1 else 'is'} fastest (tried {tried})."
-    text = f"{fastest.processors} processors are fastest (tried {tried})"
+    more = fastest is scaling[-1]
+    text = f"{fastest.processors} processors are fastest (tried {tried}{', not more' if more else ''})"
     return f"{text}: {significant(ratio / base)} times as fast as {base}, efficiency {percent(efficiency)}."
 
 

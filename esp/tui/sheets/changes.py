@@ -8,11 +8,12 @@ from esp.tui.state import State, base, prediction
 
 
 def changes(state: State, width: int) -> tuple[SheetLine, ...]:
-    """One line, such as ``1.04 s instead of 1.03 s (+1%)  moved: line 36; 6 others did not``; dimmed where it is of
-    older settings."""
-    pieces = _changes(state, width)
+    """One line, such as ``1.04 s instead of 1.03 s (+1%)  moved: line 36; 6 others did not``; that figures are of older
+    settings, where they are."""
+    old = stale(state)
+    pieces: list[Piece] = [("predicting ...  the figures are those of before", "")] if old else _changes(state, width)
     shown = (joined(fitted(pieces, width) if sum(len(text) for text, _ in pieces) > width else pieces),)
-    return aged(shown) if stale(state) else shown
+    return aged(shown) if old else shown
 
 
 def _first_hint(state: State) -> str:
