@@ -9,7 +9,11 @@ from msgspec.structs import replace
 from rich.markup import escape
 
 from aag.diagnostics import SourceError
+from aag.ir.elements import element_name
 from aag.ir.evaluate import Value
+from aag.ir.nearest import did_you_mean
+from aag.mapping.settable import settable
+from aag.pipeline import main_unit
 from aag.visible import escaped
 from esp import locate
 from esp.errors import EspError, UsageError
@@ -131,8 +135,21 @@ class Dialogues(_Base):
     def action_set_value(self) -> None:
         """Ask for a name and a value."""
         known = ", ".join(self.state.sizes) or "none known"
-        note = f"NAME=VALUE, as --set takes it. PARAMETERs of this program: {known}."
-        self.push_screen(Asking("Set a value", note, "", _named_values), self._set_value)
+        note = f"NAME=VALUE, as --set takes it. Sizes of this program: {known}."
+        self.push_screen(Asking("Set a value", note, "", self._check_values), self._set_value)
+
+    def _check_values(self, text: str) -> None:
+        """Raise where the program has no such name, or its value decides nothing."""
+        found = _named_values(text)
+        if self._opened is None:
+            return
+        program = self._opened.source.program
+        known = settable(main_unit(program), program.units)
+        for name, _ in found:
+            why = known.why.get(name, "the program has no such name")
+            if why and not element_name(name):
+                near = did_you_mean(name, known.offered)
+                raise UsageError(f"{name}: {why}.", hint=near[:1].upper() + near[1:])
 
     def _set_value(self, text: str | None) -> None:
         if text:

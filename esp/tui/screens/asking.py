@@ -103,7 +103,9 @@ class Values(Dialogue[tuple[tuple[str, Value], ...]]):
                 line.focus()
                 return
             try:
-                found.append((name, value_of(name, line.value)))
+                text = line.value.strip()
+                named, sign, value = text.partition("=")
+                found.append((name, value_of(name, value if sign and named.strip().lower() == name.lower() else text)))
             except EspError as error:
                 wrong.update(str(error))
                 line.focus()

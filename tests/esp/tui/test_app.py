@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from textual.widgets import Input, OptionList
+from textual.widgets import Input, OptionList, Static
 
 from esp.prediction import first
 from esp.tui import pinned
@@ -183,7 +183,8 @@ def test_missing_values_are_asked_for(real, driving):
         assert isinstance(app.screen, Values)
         await driving.press(app, pilot, "x", "enter")
         assert isinstance(app.screen, Values)
-        await driving.press(app, pilot, "backspace", "3", "enter")
+        app.screen.query_one(Input).value = "m = 3"
+        await driving.press(app, pilot, "enter")
         assert steps.prediction(app.state) is not None
         assert dict(app.state.values) == {"m": 3}
 
@@ -224,6 +225,20 @@ def test_who_gives_up_sees_why(real, driving):
         assert steps.prediction(app.state) is None
         assert "--set" in "".join(driving.picture(app).split())
         await driving.press(app, pilot, "v")
+        app.screen.query_one(Input).value = "m=2"
+        await driving.press(app, pilot, "enter")
+        assert steps.prediction(app.state) is not None
+
+    driving.drive(real("", procs=4, text=UNKNOWN), then=then)
+
+
+@pytest.mark.parametrize(("text", "said"), [("mm=2", "no such name"), ("a=2", "is an array"), ("m", "NAME=VALUE")])
+def test_a_name_that_cannot_be_set_is_refused_where_it_is_typed(real, driving, text, said):
+    async def then(app, pilot):
+        await driving.press(app, pilot, "escape", "v")
+        app.screen.query_one(Input).value = text
+        await driving.press(app, pilot, "enter")
+        assert said in str(app.screen.query_one(".wrong", Static).render())
         app.screen.query_one(Input).value = "m=2"
         await driving.press(app, pilot, "enter")
         assert steps.prediction(app.state) is not None
