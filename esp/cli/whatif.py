@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_partial(parser)
     group = parser.add_argument_group("changes", "x2, 30% or a value with its unit; a list is several changes.")
     add_changes(group)
+    group.add_argument("--io", metavar="on,off", help="whether input and output count")
     opt = "switch an optimisation on or off (repeatable); each: all that are on, in turn"
     group.add_argument("--opt", metavar="NAME=off|each", action="append", default=[], help=opt)
     sets = "any parameter of the machine (repeatable)"
@@ -85,7 +86,7 @@ def _changes(options: argparse.Namespace) -> dict[str, Any]:
     from esp.explore.axes import values_of
 
     found: dict[str, Any] = {}
-    for name in (*SCENARIO, "contention"):
+    for name in (*SCENARIO, "contention", "io"):
         given = getattr(options, name)
         if given is not None:
             found[name] = list(values_of(given, "--" + name.replace("_", "-")))

@@ -124,9 +124,9 @@ def whatif(
         form: as for `esp.predict`.
         together: also all changes at once; each change then takes one value.
         **options: the changes, each one value or a list of them: `load`, `bandwidth`, `latency`, `processor_speed`,
-            `memory_speed`, `overlap`, `cache`, `memory` (sizes), `contention` (False), `opt` (name -> False, or
-            ``"each"``: every optimisation that is on, off in turn), `system_set` (path -> change). All other options of
-            `esp.predict` apply to all predictions.
+            `memory_speed`, `overlap`, `cache`, `memory` (sizes), `contention` (False), `io` (False), `opt` (name ->
+            False, or ``"each"``: every optimisation that is on, off in turn), `system_set` (path -> change). All other
+            options of `esp.predict` apply to all predictions.
 
     Examples:
         >>> import esp
@@ -161,7 +161,7 @@ def split_changes(options: Mapping[str, Any]) -> tuple[list[ParameterChange], di
         elif name == "system_set":
             pairs = ((key, each) for key, value in given.items() for each in _listed(value))
             changes += [ParameterChange(kind=name, key=key, value=each) for key, each in pairs]
-        elif name == "contention":
+        elif name in ("contention", "io"):
             changes += [ParameterChange(kind=name, value=arguments.switch(name, each)) for each in _listed(given)]
         elif name in DIMENSIONS or name in PARAMETERS:
             changes += [ParameterChange(kind=name, value=each) for each in _listed(given)]

@@ -28,6 +28,7 @@ ALONE = {
     "cache 16KB": {"system_set": {"cube.node.memory.cache_size": "16KB"}},
     "memory 4KB": {"system_set": {"cube.node.memory.usable": "4KB"}},
     "contention off": {"system_set": {"cube.network.switching": "none"}},
+    "io off": {"io": False},
     "hoist off": {"opt": {"hoist": False}},
     "interchange off": {"opt": {"interchange": False}},
     "cube.network.long.startup 500us": {"system_set": {"cube.network.long.startup": "500us"}},
@@ -50,6 +51,7 @@ def found():
         cache="16KB",
         memory="4KB",
         contention=False,
+        io=False,
         opt={"hoist": False, "interchange": False},
         system_set={"cube.network.long.startup": "500us"},
     )
@@ -159,7 +161,7 @@ WORDS = [PROGRAM, "--procs", "8", "--set", "n=48", "--set", "k=5", "--bandwidth"
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_table_fits(capsys, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
-    words = ["--opt", "each", "--latency", "x0.5", "--contention", "off", "--memory", "1KB"]
+    words = ["--opt", "each", "--latency", "x0.5", "--contention", "off", "--io", "off", "--memory", "1KB"]
     assert main(["whatif", *WORDS, *words]) == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if len(line) > width] == []
