@@ -109,10 +109,9 @@ class Found(Struct, frozen=True, kw_only=True):
     """Values that a run found.
 
     `scalars`: those with one value at all places where bounds and subscripts use them; `unsteady`: those of them that
-    have another one where conditions test them. `tables`: arrays at their first
-    use in a bound or subscript; `changing`: those of them that have other contents at a later use. `frequencies`: the
-    share of each branch of a condition, then of none. `missing`: name of what was not found (`WantedValues.names`) and
-    the reason.
+    have another one where conditions test them. `tables`: arrays at their first use in a bound or subscript;
+    `changing`: those of them that have other contents at a later use. `frequencies`: the share of each branch of a
+    condition, then of none. `missing`: name of what was not found (`WantedValues.names`) and the reason.
     """
 
     scalars: Mapping[str, Value]

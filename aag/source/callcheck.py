@@ -53,7 +53,7 @@ def misfits(call: s.CallStmt, known: Mapping[str, Unit]) -> Iterator[Diagnostic]
         if intent and isinstance(actual, _FIXED):
             yield Diagnostic(
                 code="E136",
-                message=f"{shown} changes its argument {dummy.shown}, but {spell(actual)} is no variable",
+                message=f"{shown} changes its argument {dummy.shown}, but {spell(actual)} is not a variable",
                 span=actual.span if actual.span.line else call.span,
                 hint=f"give a variable for {dummy.shown}, which has INTENT({intent.upper()})",
             )

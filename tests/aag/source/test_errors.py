@@ -369,11 +369,11 @@ end
 """,
         [
             (
-                "x.f90:3:11: E136 s changes its argument y, but x + 1 is no variable"
+                "x.f90:3:11: E136 s changes its argument y, but x + 1 is not a variable"
                 " (give a variable for y, which has INTENT(OUT))"
             ),
             (
-                "x.f90:4:10: E136 s changes its argument y, but 2.0 is no variable"
+                "x.f90:4:10: E136 s changes its argument y, but 2.0 is not a variable"
                 " (give a variable for y, which has INTENT(OUT))"
             ),
             "x.f90:6:1: E136 f is a function (write x = f(...), or make it a subroutine)",
